@@ -1,0 +1,550 @@
+"""What changes in `keras.models` of Keras 2.2.4, 2.2.5, 2.3.0 and 2.3.1.
+
+Executed in the namespace of the released module, right after it.
+
+`clone_model` hands the model to a `_Cloner`, which calls a new layer for each node
+of the model, in the order of the model's own calls; `Layer.__call__` does the rest,
+masks included. A new layer comes from `from_config(get_config())` as ever, with
+`_LiveConfig` seeing to it that every name in the config leads back to the object
+that it was taken from.
+"""
+import inspect
+
+from . import backend as K
+from .engine.base_layer import Layer
+from .engine.input_layer import Input
+from .engine.input_layer import InputLayer
+from .engine.network import Network
+from .engine.sequential import Sequential
+from .engine.training import Model
+from .utils.generic_utils import custom_object_scope
+from .utils.generic_utils import is_all_none
+from .utils.generic_utils import to_list
+from .utils.generic_utils import unpack_singleton
+from .utils.layer_utils import get_source_inputs
+
+
+def clone_model(model, input_tensors=None):
+    """Clones a model: the same function, the same graph, new layers and weights.
+
+    Weights are initialized anew; `clone.set_weights(model.get_weights())` makes
+    the clone compute what the model computes. The clone is not compiled. Nothing
+    is written out and read back: functions and classes come from the model's own
+    layers, so that they need neither be registered nor be importable.
+
+    # Arguments
+        model: Instance of `Model`: a graph network or a `Sequential` model.
+        input_tensors: None, a tensor, or a list or tuple with one tensor per input
+            of the model, in the order of `model.inputs`. With None, new
+            placeholders are made. With a tensor that comes from a Keras layer
+            other than `Input`, the clone begins where that tensor does, at
+            `keras.utils.get_source_inputs(tensor)`.
+
+    # Returns
+        An instance of `Model`, of the class of `model` where its constructor
+        takes what `Model`'s does. A `Sequential` model gives a `Sequential`
+        model, unless it is built on a tensor that comes from another layer.
+
+    # Raises
+        ValueError: if `model` is no model or a subclassed one, if `input_tensors`
+            has the wrong length or an entry that is no symbolic tensor, or if a
+            layer of the model cannot be made a second time.
+    """
+    if isinstance(model, Sequential):
+        return _clone_sequential_model(model, input_tensors=input_tensors)
+    return _clone_functional_model(model, input_tensors=input_tensors)
+
+
+def _clone_functional_model(model, input_tensors=None):
+    """Clones a graph network; see `clone_model`.
+
+    # Arguments
+        model: Instance of `Model` that is no `Sequential`.
+        input_tensors: as for `clone_model`.
+
+    # Returns
+        An instance of `Model`.
+
+    # Raises
+        ValueError: as `clone_model`, and if `model` is a `Sequential` model.
+    """
+    if not isinstance(model, Model):
+        raise ValueError('Expected `model` argument to be a `Model` instance, '
+                         'got an instance of `%s`: %r'
+                         % (type(model).__name__, model))
+    if isinstance(model, Sequential):
+        raise ValueError('Expected `model` argument to be a functional `Model` '
+                         'instance, got the `Sequential` model "%s". '
+                         'Use `clone_model` instead.' % model.name)
+    return _Cloner().clone(model, input_tensors)
+
+
+def _clone_sequential_model(model, input_tensors=None):
+    """Clones a `Sequential` model, built or not; see `clone_model`.
+
+    # Arguments
+        model: Instance of `Sequential`.
+        input_tensors: as for `clone_model`.
+
+    # Returns
+        An instance of `Sequential`, or of `Model` if the entry of
+        `input_tensors` comes from a layer other than `Input`.
+
+    # Raises
+        ValueError: as `clone_model`, and if `model` is not `Sequential`.
+    """
+    if not isinstance(model, Sequential):
+        raise ValueError('Expected `model` argument to be a `Sequential` model, '
+                         'got an instance of `%s`: %r'
+                         % (type(model).__name__, model))
+    return _Cloner().clone(model, input_tensors)
+
+
+class _Cloner(object):
+    """What the layers, nodes and tensors of a model have become in its clone.
+
+    # Attributes
+        layer_map: dict {layer: its clone}; one for all nested models, so that what
+            was shared stays shared.
+        tensor_map: dict {id of a tensor or of a mask: its clone}.
+    """
+
+    def __init__(self, layer_map=None):
+        self.layer_map = {} if layer_map is None else layer_map
+        self.tensor_map = {}
+        self._cloned_nodes = set()
+
+    def clone(self, model, input_tensors=None):
+        """Clones a model that is not nested in another; see `clone_model`."""
+        _check_not_subclassed(model)
+        if input_tensors is None:
+            clone = self.layer(model)
+        elif model.inputs:
+            names = [layer.name for layer in model._input_layers]
+            clone = self._graph_network(model, _keras_tensors(input_tensors, names))
+        else:
+            names = [model.name + '_input']
+            clone = _chain(self.layer(model), *_keras_tensors(input_tensors, names))
+        self._copy_unreachable_weights(clone)
+        return clone
+
+    def layer(self, layer):
+        """Returns the clone of a layer, or of a nested model."""
+        if layer not in self.layer_map:
+            self.layer_map[layer] = self._new_layer(layer)
+        return self.layer_map[layer]
+
+    def value(self, value):
+        """Returns a copy of a call argument, with the clone's tensors in it."""
+        if type(value) in (list, tuple):
+            return type(value)(self.value(v) for v in value)
+        if type(value) is dict:
+            return {k: self.value(v) for k, v in value.items()}
+        return self.tensor(value) if K.is_tensor(value) else value
+
+    def tensor(self, x):
+        """Returns the clone of a tensor, or `x` itself if it is none of the model's.
+
+        A tensor that a layer got as a call argument may come from layers that are
+        not among the model's: only its history leads to them.
+        """
+        if id(x) not in self.tensor_map and hasattr(x, '_keras_history'):
+            layer, node_index, _ = x._keras_history
+            self._clone_node(layer._inbound_nodes[node_index])
+        return self.tensor_map.get(id(x), x)
+
+    def _new_layer(self, layer):
+        if isinstance(layer, InputLayer):
+            return Input(batch_shape=layer.batch_input_shape, dtype=layer.dtype,
+                         sparse=layer.sparse, name=layer.name)._keras_history[0]
+        if isinstance(layer, Network):
+            return self._network(layer)
+        return _LiveConfig(self).clone_layer(layer)
+
+    def _network(self, network):
+        _check_not_subclassed(network)
+        if not network.inputs:
+            return _same_class(
+                network, layers=[self.layer(layer) for layer in network.layers])
+        mapped = [self.tensor_map.get(id(x)) for x in network.inputs]
+        if not all(x is None or _is_input(x) for x in mapped):
+            # The outer model has the same input and is cloned onto the output of
+            # some layer, at which no network of its own can begin.
+            return _Cloner(self.layer_map)._network(network)
+        return self._graph_network(
+            network, [x if x is not None else _only_output(self.layer(layer))
+                      for x, layer in zip(mapped, network._input_layers)])
+
+    def _graph_network(self, network, input_tensors):
+        for x, y in zip(network.inputs, input_tensors):
+            self.tensor_map[id(x)] = y
+        for node in _nodes_in_call_order(network):
+            self._clone_node(node)
+        inputs = _source_inputs(input_tensors)
+        outputs = [self.tensor(x) for x in network.outputs]
+        if not isinstance(network, Sequential) or not _is_input(*input_tensors):
+            return _same_class(network, inputs=inputs, outputs=outputs)
+        clone = _same_class(network)
+        clone.inputs, clone.outputs = inputs, outputs
+        clone.build()
+        clone._build_input_shape = network._build_input_shape
+        return clone
+
+    def _clone_node(self, node):
+        if all(id(x) in self.tensor_map for x in node.output_tensors):
+            return
+        layer = self.layer(node.outbound_layer)
+        if isinstance(layer, InputLayer):
+            raise ValueError('Cannot clone a model that depends on the input "%s", '
+                             'which is not among its inputs. Add it to the '
+                             'inputs of the model.' % layer.name)
+        arguments = self.value(node.arguments or {})
+        inputs = [self.tensor(x) for x in _called_on(node)]
+        layer(unpack_singleton(inputs), **arguments)
+        self._map_outputs(node, layer._inbound_nodes[-1])
+
+    def _map_outputs(self, node, new_node):
+        for x, y, mask, new_mask in zip(node.output_tensors,
+                                        new_node.output_tensors,
+                                        _output_masks(node),
+                                        _output_masks(new_node)):
+            if mask is not None and new_mask is None:
+                raise ValueError(
+                    'Cannot clone layer "%s" of class `%s`: it gave a mask, its '
+                    'clone gives none. What decides on the mask has to be in the '
+                    'class or in the config of the layer.'
+                    % (node.outbound_layer.name,
+                       type(node.outbound_layer).__name__))
+            self.tensor_map[id(x)] = y
+            if mask is not None:
+                # A mask that layers pass on unchanged belongs to the first of them.
+                self.tensor_map.setdefault(id(mask), new_mask)
+
+    def _copy_unreachable_weights(self, clone):
+        """Copies the weights that `clone.set_weights` does not reach.
+
+        They belong to layers that feed the model through a call argument alone,
+        or that a layer uses without counting their weights among its own.
+        """
+        reachable = set(id(weight) for weight in clone.weights)
+        for layer, new_layer in self.layer_map.items():
+            if any(id(weight) not in reachable for weight in new_layer.weights):
+                new_layer.set_weights(layer.get_weights())
+
+
+class _LiveConfig(object):
+    """The config of a layer, with a way from each name in it to the live object.
+
+    `get_config` gives names for the classes, functions and layers that a layer is
+    made of, `from_config` looks the names up. Here, `get_config` is asked of a
+    stand-in for the layer, which has stand-ins in place of those objects. Each has
+    a name of its own, which leads `from_config` to the live object or, for a layer,
+    to its clone.
+
+    # Attributes
+        custom_objects: dict {name: class, function, or function that returns the
+            clone of a layer}, to be in scope while `from_config` runs.
+    """
+
+    def __init__(self, cloner):
+        self.custom_objects = {}
+        self._cloner = cloner
+        self._stand_ins = {}  # {id of a live object: its stand-in}
+        self._live = {}  # {id of a stand-in: the live object or a layer's clone}
+
+    def clone_layer(self, layer):
+        """Returns a new layer, not called yet, made as `layer` was made."""
+        cls = layer.__class__
+        stand_in = self._layer_copy(layer, cls)
+        config = self._resolve(_constructor_arguments(stand_in))
+        with custom_object_scope(self.custom_objects):
+            try:
+                clone = cls.from_config(config)
+            except TypeError as error:
+                raise ValueError(
+                    'Cannot clone layer "%s" of class `%s`: its constructor does '
+                    'not take what its `get_config()` returns (%s). Return every '
+                    'argument of the constructor from `get_config()`.'
+                    % (layer.name, cls.__name__, error))
+        for attribute in ('name', 'trainable', 'supports_masking'):
+            # Users set them on a layer whose constructor does not take them.
+            value = getattr(layer, attribute)
+            if getattr(clone, attribute) != value:
+                setattr(clone, attribute, value)
+        return clone
+
+    def _stand_in(self, value):
+        if id(value) not in self._stand_ins:
+            self._stand_ins[id(value)] = self._new_stand_in(value)
+        return self._stand_ins[id(value)]
+
+    def _new_stand_in(self, value):
+        if type(value) in (list, tuple):
+            return type(value)([self._stand_in(v) for v in value])
+        if type(value) is dict:
+            return {k: self._stand_in(v) for k, v in value.items()}
+        if K.is_tensor(value):
+            return value
+        if isinstance(value, Layer):
+            return self._layer_stand_in(value)
+        if hasattr(value, 'get_config') and not isinstance(value, type):
+            return self._object_stand_in(value)
+        if callable(value):
+            return self._function_stand_in(value)
+        return value
+
+    def _layer_stand_in(self, layer):
+        cls = layer.__class__
+        name = self._class_name(cls.__name__, layer, self._cloner.layer)
+        # `Bidirectional` serializes the clone of its layer once more, by itself.
+        self.custom_objects.setdefault(cls.__name__, cls)
+        # A layer may serve as the activation of another: then `__name__` is asked.
+        body = {'__name__': property(lambda stand_in: self._name(
+            self._cloner.layer(layer), layer.name))}
+        if isinstance(layer, Network):
+            body['get_config'] = lambda stand_in: {'name': layer.name}
+        return self._layer_copy(layer, type(cls)(name, (cls,), body))
+
+    def _layer_copy(self, layer, cls):
+        stand_in = object.__new__(cls)
+        self._stand_ins[id(layer)] = stand_in
+        self._live[id(stand_in)] = layer
+        for attribute, value in vars(layer).items():
+            if not isinstance(layer, Network):
+                value = self._stand_in(value)
+            # Not `setattr`: layers keep a record of what is set on them.
+            stand_in.__dict__[attribute] = value
+        return stand_in
+
+    def _object_stand_in(self, value):
+        cls = value.__class__
+        name = self._name(cls, cls.__name__)
+        if name == cls.__name__:
+            return value
+        stand_in = object.__new__(type(cls)(name, (cls,), {}))
+        stand_in.__dict__.update(vars(value))
+        self._live[id(stand_in)] = value
+        return stand_in
+
+    def _function_stand_in(self, function):
+        name = getattr(function, '__name__', type(function).__name__)
+        name = self._name(function, name)
+        if isinstance(function, type):
+            return function
+        cls = type(self._class_name(name, function, lambda function: function),
+                   (_NamedFunction,), {})
+        stand_in = cls(function, name)
+        self._live[id(stand_in)] = function
+        return stand_in
+
+    def _class_name(self, name, live, get_clone):
+        """Returns the name of a class whose instances are read back as the clone
+        of `live`, whatever their config."""
+        name = '%s@%d' % (name, id(live))
+        self.custom_objects[name] = lambda **config: get_clone(live)
+        return name
+
+    def _name(self, live, name):
+        unique = name
+        while self.custom_objects.setdefault(unique, live) is not live:
+            unique += '_'
+        return unique
+
+    def _resolve(self, value):
+        if id(value) in self._live:
+            live = self._live[id(value)]
+            return self._cloner.layer(live) if isinstance(live, Layer) else live
+        if type(value) in (list, tuple):
+            return type(value)([self._resolve(v) for v in value])
+        if type(value) is dict:
+            return {k: self._resolve(v) for k, v in value.items()}
+        return self._cloner.tensor(value) if K.is_tensor(value) else value
+
+
+class _NamedFunction(object):
+    """A function, or any other callable, under a name of our choice.
+
+    Activations are serialized by name; initializers, regularizers and constraints
+    by the name of their class, if they have a config. This has both.
+    """
+
+    def __init__(self, function, name):
+        self.__wrapped__ = function
+        self.__name__ = name
+
+    def __call__(self, *args, **kwargs):
+        return self.__wrapped__(*args, **kwargs)
+
+    def __getattr__(self, attribute):
+        return getattr(self.__wrapped__, attribute)
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def get_config(self):
+        return {}
+
+
+def _constructor_arguments(layer):
+    """Returns a layer's config, fitted to its constructor.
+
+    Where `get_config` leaves an argument out (`Lambda` its `mask`, say), it is the
+    layer's attribute of that name. What `Layer.get_config` adds for a constructor
+    that does not take it is left out.
+    """
+    config = dict(layer.get_config())
+    parameters = dict(inspect.signature(type(layer).__init__).parameters)
+    for name in set(parameters) & set(vars(layer)) - set(config):
+        value = vars(layer)[name]
+        if not any(map(K.is_tensor, to_list(value, allow_tuple=True))):
+            config[name] = value
+    takes_any = any(parameter.kind == parameter.VAR_KEYWORD
+                    for parameter in parameters.values())
+    if not takes_any and type(layer).from_config.__func__ is _LAYER_FROM_CONFIG:
+        return {name: config[name] for name in set(config) & set(parameters)}
+    return config
+
+
+_LAYER_FROM_CONFIG = Layer.from_config.__func__
+
+
+def _nodes_in_call_order(network):
+    """Returns the nodes of a network, each layer's in the order of its calls.
+
+    The depths of the nodes alone would swap two calls of a shared layer where the
+    second one is farther from the outputs.
+    """
+    pending = [node for _, nodes in sorted(network._nodes_by_depth.items())
+               for node in nodes]
+    nodes = set(pending)
+    earlier_call = {}
+    for layer in network._layers:
+        calls = [node for node in layer._inbound_nodes if node in nodes]
+        earlier_call.update(zip(calls[1:], calls))
+    ordered = []
+    done = set()
+    while pending:
+        node = pending[-1]
+        needed = [layer._inbound_nodes[index] for layer, index
+                  in zip(node.inbound_layers, node.node_indices)]
+        needed += [earlier_call[node]] if node in earlier_call else []
+        needed = [other for other in needed if other not in done]
+        if needed:
+            pending.extend(needed)
+        else:
+            pending.pop()
+            if node not in done:
+                done.add(node)
+                ordered.append(node)
+    return ordered
+
+
+def _called_on(node):
+    """Returns the tensors that a node's layer was called on.
+
+    In Keras 2.2.4 those of `initial_state` and `constants` are among the inputs and
+    In Keras 2.2.4 those of `initial_state` and `constants` are among the inputs and
+    among the arguments of the node (`RNN.__call__` in `layers/recurrent.py`): only
+    the arguments tell which is which.
+    states = []
+    for name in ('initial_state', 'constants'):
+        states += to_list((node.arguments or {}).get(name, []), allow_tuple=True)
+    rest = node.input_tensors[1:]
+    if len(rest) == len(states) and all(x is y for x, y in zip(rest, states)):
+        return node.input_tensors[:1]
+    return node.input_tensors
+
+
+def _output_masks(node):
+    """Returns the masks that a node gave, None or a tensor for each output.
+
+    Whether a layer has a mask is for its `compute_mask` to say. The attribute
+    `supports_masking` tells of the default `compute_mask` alone: it is False for a
+    nested model and, in some releases, for `Bidirectional`, which give masks.
+    """
+    output_tensors = node.output_tensors
+    output_masks = node.output_masks
+    if is_all_none(output_masks):
+        output_masks = [None] * len(output_tensors)
+    return output_masks
+
+
+def _check_not_subclassed(model):
+    if not isinstance(model, Sequential) and not model._is_graph_network:
+        raise ValueError('Expected `model` argument to be a graph network, made of '
+                         'inputs and outputs. Got a subclassed model, "%s" of class '
+                         '`%s`: only its code knows its graph. Make a second '
+                         'instance of the class instead.'
+                         % (model.name, type(model).__name__))
+
+
+def _keras_tensors(input_tensors, names):
+    """Returns the `input_tensors` of `clone_model` as a list of Keras tensors.
+
+    # Arguments
+        input_tensors: a tensor, or a list or tuple of them.
+        names: list of strings, the names of the input layers to stand in for.
+
+    # Returns
+        A list of tensors; those without a Keras history get an `InputLayer`.
+
+    # Raises
+        ValueError: if there are not as many tensors as names, or one is no tensor.
+    """
+    tensors = to_list(input_tensors, allow_tuple=True)
+    if len(tensors) != len(names):
+        raise ValueError('Expected `input_tensors` argument to have one tensor for '
+                         'each input of the model (%s), got %d.'
+                         % (', '.join(names), len(tensors)))
+    for name, x in zip(names, tensors):
+        if not K.is_tensor(x):
+            raise ValueError('Expected every entry of `input_tensors` argument to '
+                             'be a symbolic tensor, such as `keras.Input` returns. '
+                             'Got an instance of `%s` for the input "%s".'
+                             % (type(x).__name__, name))
+    return [x if K.is_keras_tensor(x) else
+            Input(tensor=x, name='input_wrapper_for_' + name)
+            for x, name in zip(tensors, names)]
+
+
+def _is_input(*tensors):
+    return all(isinstance(x._keras_history[0], InputLayer) for x in tensors)
+
+
+def _only_output(layer):
+    return layer._inbound_nodes[0].output_tensors[0]
+
+
+def _source_inputs(tensors):
+    """Returns the input tensors that `tensors` come from, each of them once."""
+    sources = []
+    for x in tensors:
+        for source in get_source_inputs(x):
+            if not any(source is other for other in sources):
+                sources.append(source)
+    return sources
+
+
+def _chain(model, x):
+    """Builds a `Sequential` model that is not built yet on a Keras tensor."""
+    layers = model.layers
+    if _is_input(x):
+        return _same_class(model, layers=[x._keras_history[0]] + layers)
+    outputs = x
+    for layer in layers:
+        outputs = layer(outputs)
+    return _same_class(model, inputs=_source_inputs([x]), outputs=outputs)
+
+
+def _same_class(model, **arguments):
+    """Returns a new model of the class of `model`, or of the next class it derives
+    from whose constructor takes `arguments` and a name."""
+    arguments['name'] = model.name
+    for cls in type(model).__mro__:
+        try:
+            inspect.signature(cls.__init__).bind(None, **arguments)
+        except TypeError:
+            continue
+        new_model = cls(**arguments)
+        new_model.trainable = model.trainable
+        return new_model
