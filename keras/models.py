@@ -443,9 +443,9 @@ def _called_on(node):
     """Returns the tensors that a node's layer was called on.
 
     In Keras 2.2.4 those of `initial_state` and `constants` are among the inputs and
-    In Keras 2.2.4 those of `initial_state` and `constants` are among the inputs and
     among the arguments of the node (`RNN.__call__` in `layers/recurrent.py`): only
     the arguments tell which is which.
+    """
     states = []
     for name in ('initial_state', 'constants'):
         states += to_list((node.arguments or {}).get(name, []), allow_tuple=True)
