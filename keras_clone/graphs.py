@@ -1,0 +1,294 @@
+"""What the faithfulness checks ask of a model's graph and of the backend.
+
+The engine of Keras 2 (2.2.4 to 2.3.1: `keras/engine/base_layer.py`,
+`keras/engine/network.py`) keeps a model's graph in nodes: a node is one call of a
+layer, with its input tensors, output tensors, masks and call arguments. The
+functions here read these nodes, and the graph of the backend below them. Nothing
+here changes a model.
+"""
+import collections
+import contextlib
+
+import numpy as np
+from keras import backend as K
+from keras.engine.base_layer import Layer
+from keras.engine.network import Network
+
+PLACEHOLDERS = ('Placeholder', 'PlaceholderWithDefault')
+
+
+def backend_name():
+    """Returns the name of the backend: `tensorflow`, `theano` or `cntk`."""
+    return K.backend()
+
+
+def is_tensor(value):
+    """Returns whether `value` is a symbolic tensor or variable of the backend."""
+    try:
+        K.is_keras_tensor(value)
+    except ValueError:
+        return False
+    return True
+
+
+def ordered_nodes(model):
+    """Returns the nodes of a graph network, inputs first, in a fixed order.
+
+    # Arguments
+        model: a `Model` or a `Sequential` that was built.
+
+    # Returns
+        A list of nodes in which a node comes after those that it depends on.
+    """
+    by_depth = getattr(model, '_nodes_by_depth', {})
+    return [node for depth in sorted(by_depth, reverse=True)
+            for node in by_depth[depth]]
+
+
+def inner_layers(layer):
+    """Returns the layers that a layer holds, each with the way to it.
+
+    # Arguments
+        layer: a layer, wrapper, recurrent layer or model.
+
+    # Returns
+        A list of pairs (label, layer). The layers of a network are labelled by
+        their position, those of any other layer by the attribute that holds them.
+    """
+    if isinstance(layer, Network):
+        return [(str(i), each) for i, each in enumerate(layer._layers)]
+    found = []
+    for name in sorted(vars(layer)):
+        if name != '_layers':
+            _collect_layers(name, vars(layer)[name], found)
+    return found
+
+
+def _collect_layers(label, value, found):
+    if isinstance(value, Layer):
+        found.append((label, value))
+    elif isinstance(value, (list, tuple)):
+        for i, each in enumerate(value):
+            _collect_layers('%s[%d]' % (label, i), each, found)
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            _collect_layers('%s[%r]' % (label, key), each, found)
+
+
+def all_layers(model):
+    """Returns a model and every layer in it, at any depth, each once.
+
+    # Arguments
+        model: a `Model` instance.
+
+    # Returns
+        A list of pairs (path, layer): the path is what a user reads, the names of
+        the layers down to this one, joined by `/`; it is empty for the model.
+    """
+    found, seen, waiting = [], set(), [('', model)]
+    while waiting:
+        path, layer = waiting.pop(0)
+        if id(layer) in seen:
+            continue
+        seen.add(id(layer))
+        found.append((path, layer))
+        inner = [('%s/%s' % (path, each.name) if path else each.name, each)
+                 for _, each in inner_layers(layer)]
+        waiting = inner + waiting
+    return found
+
+
+def nodes_of(layer):
+    """Returns every node that calls the layer, in the order of the calls."""
+    return list(layer._inbound_nodes)
+
+
+def state_variables(layer):
+    """Returns the variables of a layer that are no weights: recurrent states."""
+    states = vars(layer).get('states') or []
+    return [each for each in states if is_tensor(each)]
+
+
+def tensors_of(node):
+    """Returns the tensors that a node makes: its outputs and their masks."""
+    masks = [mask for mask in node.output_masks if mask is not None]
+    return list(node.output_tensors) + masks
+
+
+def current_graph():
+    """Returns the TensorFlow graph in which Keras builds at this moment."""
+    import tensorflow as tf
+    if tf.__version__.startswith('1.'):
+        return tf.get_default_graph()
+    from tensorflow.python.keras import backend
+    return backend.get_graph()
+
+
+def ops_while(function):
+    """Calls a function and returns the TensorFlow ops that it added.
+
+    # Arguments
+        function: a callable without arguments.
+
+    # Returns
+        A pair (what the function returned, list of the ops added to the graph);
+        the list is empty on other backends.
+    """
+    if backend_name() != 'tensorflow':
+        return function(), []
+    K.learning_phase()  # made once in a graph, by whoever asks first
+    graph = current_graph()
+    before = len(graph.get_operations())
+    result = function()
+    return result, graph.get_operations()[before:]
+
+
+def ops_added(function):
+    """Calls a function and counts the TensorFlow ops that it added, by type.
+
+    # Arguments
+        function: a callable without arguments, for example
+            `lambda: clone_model(model)`.
+
+    # Returns
+        A pair (what the function returned, `Counter` of op types). Placeholders
+        are left out; the counter is empty on other backends.
+    """
+    result, ops = ops_while(function)
+    return result, count_ops(ops)
+
+
+def count_ops(ops):
+    """Returns a `Counter` of the types of the ops, placeholders left out."""
+    return collections.Counter(op.type for op in ops
+                               if op.type not in PLACEHOLDERS)
+
+
+def sources(tensors, seen):
+    """Returns what tensors are computed from, as far as not yet seen.
+
+    # Arguments
+        tensors: list of tensors.
+        seen: set of keys of what was met before; it grows.
+
+    # Returns
+        The set of keys (see `source_keys`) that were met now, the tensors' own
+        included. Empty on CNTK, whose graph is not searched.
+    """
+    walk = {'tensorflow': _tensorflow_inputs,
+            'theano': _theano_inputs}.get(backend_name())
+    if walk is None:
+        return set()
+    met = set()
+    waiting = [unit for tensor in tensors for unit in _units(tensor)]
+    while waiting:
+        unit = waiting.pop()
+        if id(unit) not in seen:
+            seen.add(id(unit))
+            met.add(id(unit))
+            waiting.extend(walk(unit))
+    return met
+
+
+def source_keys(tensor):
+    """Returns the keys by which `sources` knows a tensor or a variable."""
+    return {id(unit) for unit in _units(tensor)}
+
+
+def _units(tensor):
+    if backend_name() != 'tensorflow':
+        return [tensor]
+    if hasattr(tensor, 'indices') and hasattr(tensor, 'values'):
+        return [tensor.values.op, tensor.indices.op]
+    handle = getattr(tensor, '_handle', None)
+    captures = dict(_captures(current_graph()))
+    if handle is not None and id(handle) in captures:
+        return [captures[id(handle)]]
+    return [] if _is_eager(tensor) else [tensor.op]
+
+
+def _is_eager(tensor):
+    return hasattr(getattr(tensor, '_handle', tensor), 'numpy')
+
+
+def _captures(graph):
+    for outer, inner in getattr(graph, 'captures', ()):
+        yield id(outer), inner.op
+
+
+def _tensorflow_inputs(op):
+    return [x.op for x in op.inputs] + list(op.control_inputs)
+
+
+def _theano_inputs(variable):
+    return variable.owner.inputs if variable.owner else []
+
+
+@contextlib.contextmanager
+def fresh_state(seed=0):
+    """Context in which nothing was built yet: names count from one again.
+
+    On TensorFlow it is a graph and a session of its own, so that whatever the
+    caller has built is neither touched nor searched.
+
+    # Arguments
+        seed: for NumPy's random numbers, from which Keras 2 draws the seeds of its
+            initializers. The caller's state of them is put back afterwards.
+    """
+    random_state = np.random.get_state()
+    np.random.seed(seed)
+    try:
+        if backend_name() == 'tensorflow':
+            import tensorflow as tf
+            with tf.Graph().as_default() as graph, _session(graph).as_default():
+                yield
+        else:
+            K.reset_uids()
+            yield
+    finally:
+        np.random.set_state(random_state)
+
+
+def _session(graph):
+    """A session that computes what the graph says and optimizes nothing.
+
+    Optimizing takes far longer than computing a small model once.
+    """
+    import tensorflow as tf
+    v1 = tf if hasattr(tf, 'Session') else tf.compat.v1
+    config = v1.ConfigProto()
+    config.graph_options.optimizer_options.opt_level = v1.OptimizerOptions.L0
+    rewriting = config.graph_options.rewrite_options
+    if hasattr(rewriting, 'disable_meta_optimizer'):  # TensorFlow 1.13
+        rewriting.disable_meta_optimizer = True
+    return v1.Session(graph=graph, config=config)
+
+
+class Evaluation(object):
+    """Computes tensors of a model, as often as asked.
+
+    # Arguments
+        feeds: list of pairs (tensor, array).
+        tensors: list of tensors to compute.
+        learning_phase: whether the learning phase is among what they depend on;
+            it is fed with 0, the phase of `predict`.
+    """
+
+    def __init__(self, feeds, tensors, learning_phase=False):
+        self._tensors = tensors
+        self._known = {id(tensor): value for tensor, value in feeds}
+        self._wanted = [each for each in tensors if id(each) not in self._known]
+        inputs = [tensor for tensor, _ in feeds]
+        self._values = [value for _, value in feeds]
+        if learning_phase and not isinstance(K.learning_phase(), int):
+            inputs.append(K.learning_phase())
+            self._values.append(0.)
+        self._function = K.function(inputs, self._wanted) if self._wanted else None
+
+    def __call__(self):
+        """Returns the list of arrays."""
+        known = dict(self._known)
+        if self._wanted:
+            computed = self._function(self._values)
+            known.update((id(x), value) for x, value in zip(self._wanted, computed))
+        return [np.asarray(known[id(each)]) for each in self._tensors]
