@@ -104,7 +104,7 @@ def test_clone_functional_model_with_branches_of_different_depth():
 def test_clone_functional_model_with_and_without_mask_support():
     x = keras.Input(shape=(4,))
     y = keras.layers.Embedding(6, 3, mask_zero=True)(x)
-    y = keras.layers.LSTM(2)(y)
+    y = keras.layers.SimpleRNN(2)(y)
     a, b = keras.layers.Lambda(lambda x: [x, 2 * x],
                                lambda shape: [shape, shape])(y)
     model = keras.models.Model(x, [a, b])
@@ -134,7 +134,7 @@ def test_clone_functional_model_with_one_mask_for_two_outputs():
     x = keras.Input(shape=(4,))
     a, b = TwoScales()(keras.layers.Embedding(6, 3, mask_zero=True)(x))
     model = keras.models.Model(
-        x, [keras.layers.LSTM(2)(a), keras.layers.LSTM(2)(b)])
+        x, [keras.layers.SimpleRNN(2)(a), keras.layers.LSTM(2)(b)])
     weights = [np.random.random(w.shape) for w in model.get_weights()]
     model.set_weights(weights)
 
@@ -151,7 +151,7 @@ def test_clone_functional_model_keeps_mask_of_nested_model():
     embedding = keras.models.Model(
         tokens, keras.layers.Embedding(6, 3, mask_zero=True)(tokens))
     x = keras.Input(shape=(4,))
-    model = keras.models.Model(x, keras.layers.LSTM(2)(embedding(x)))
+    model = keras.models.Model(x, keras.layers.SimpleRNN(2)(embedding(x)))
     weights = [np.random.random(w.shape) for w in model.get_weights()]
     model.set_weights(weights)
 
@@ -170,7 +170,7 @@ def test_clone_functional_model_keeps_masks_of_nested_model_with_two_inputs():
     x = [keras.Input(shape=(4,)), keras.Input(shape=(4,))]
     a, b = embedding(x)
     model = keras.models.Model(
-        x, [keras.layers.LSTM(2)(a), keras.layers.LSTM(2)(b)])
+        x, [keras.layers.SimpleRNN(2)(a), keras.layers.LSTM(2)(b)])
     weights = [np.random.random(w.shape) for w in model.get_weights()]
     model.set_weights(weights)
 
@@ -188,7 +188,7 @@ def test_clone_functional_model_keeps_mask_of_bidirectional():
     y = keras.layers.Embedding(6, 3, mask_zero=True)(x)
     y = keras.layers.Bidirectional(
         keras.layers.LSTM(2, return_sequences=True))(y)
-    model = keras.models.Model(x, keras.layers.LSTM(2)(y))
+    model = keras.models.Model(x, keras.layers.SimpleRNN(2)(y))
     weights = [np.random.random(w.shape) for w in model.get_weights()]
     model.set_weights(weights)
 
@@ -211,7 +211,7 @@ def test_clone_functional_model_keeps_mask_of_compute_mask_alone():
 
     x = keras.Input(shape=(4,))
     y = Twice()(keras.layers.Embedding(6, 3, mask_zero=True)(x))
-    model = keras.models.Model(x, keras.layers.LSTM(2)(y))
+    model = keras.models.Model(x, keras.layers.SimpleRNN(2)(y))
     weights = [np.random.random(w.shape) for w in model.get_weights()]
     model.set_weights(weights)
 
@@ -237,7 +237,7 @@ def test_clone_functional_model_keeps_mask_of_second_output():
     x = keras.Input(shape=(4,))
     a, b = MaskedSecond()(keras.layers.Embedding(6, 3, mask_zero=True)(x))
     model = keras.models.Model(
-        x, [keras.layers.LSTM(2)(a), keras.layers.LSTM(2)(b)])
+        x, [keras.layers.SimpleRNN(2)(a), keras.layers.LSTM(2)(b)])
     weights = [np.random.random(w.shape) for w in model.get_weights()]
     model.set_weights(weights)
 
