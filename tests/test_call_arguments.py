@@ -1,0 +1,185 @@
+"""Call arguments: what a layer was called with beside its inputs."""
+import numpy as np
+import pytest
+from keras import backend as K
+from keras.layers import (GRU, LSTM, RNN, Bidirectional, Dense, Dropout, Embedding,
+                          Input, Lambda, Layer, SimpleRNNCell)
+from keras.models import Model, clone_model
+
+
+class Mix(Layer):
+    """Adds what it finds in its argument, at any depth."""
+
+    def call(self, inputs, extra=None, scale=1):
+        return scale * sum(self._tensors(extra), inputs)
+
+    def _tensors(self, value):
+        if isinstance(value, dict):
+            value = [value[key] for key in sorted(value)]
+        if isinstance(value, (list, tuple)):
+            return [x for each in value for x in self._tensors(each)]
+        return [] if value is None else [value]
+
+
+class CellWithConstant(SimpleRNNCell):
+    """Adds a constant of the width of its state at each step."""
+
+    def build(self, input_shape):
+        super(CellWithConstant, self).build(input_shape[0])
+
+    def call(self, inputs, states, constants=None):
+        output, _ = super(CellWithConstant, self).call(inputs, states)
+        return output + constants[0], [output + constants[0]]
+
+
+def not_zero(x):
+    return K.any(K.not_equal(x, 0), axis=-1)
+
+
+def mask_layer():
+    return Lambda(not_zero, output_shape=lambda shape: shape[:-1])
+
+
+def test_initial_state(assert_faithful):
+    def build():
+        words, decoded = Input((5,)), Input((4,))
+        encoder = LSTM(3, return_state=True)
+        state = encoder(Embedding(4, 3, mask_zero=True)(words))[1:]
+        x = Embedding(4, 3, mask_zero=True)(decoded)
+        return Model([words, decoded], Dense(2)(LSTM(3)(x, initial_state=state)))
+    assert_faithful(build)
+
+
+def test_initial_state_of_a_single_tensor(assert_faithful):
+    def build():
+        x, state = Input((5, 3)), Input((2,))
+        return Model([x, state], GRU(2)(x, initial_state=state))
+    assert_faithful(build)
+
+
+def test_initial_state_of_bidirectional(assert_faithful):
+    def build():
+        x, y = Input((5, 3)), Input((5, 3))
+        state = Bidirectional(GRU(2, return_state=True))(x)[1:]
+        return Model([x, y], Bidirectional(GRU(2))(y, initial_state=state))
+    assert_faithful(build)
+
+
+def test_constants(assert_faithful):
+    def build():
+        x, constant, state = Input((5, 3)), Input((2,)), Input((2,))
+        layer = RNN(CellWithConstant(2))
+        return Model([x, constant, state],
+                     layer(x, initial_state=state, constants=constant))
+    assert_faithful(build)
+
+
+def test_tensors_at_any_depth(assert_faithful):
+    def build():
+        x = Input((3,))
+        a, b, c = Dense(3)(x), Dense(3)(x), Dense(3)(x)
+        y = Mix()(Dense(3)(x), extra=[a, {'b': (b, None)}, {'c': [c]}], scale=.5)
+        # Named as an output as well, so that the weights of the three are found.
+        return Model(x, [y, a, b, c])
+    assert_faithful(build)
+
+
+def test_tensors_in_the_arguments_of_a_lambda(assert_faithful):
+    def build():
+        x = Input((3,))
+        a = Dense(3)(x)
+        y = Lambda(lambda t, other: t + other['a'], arguments={'other': {'a': a}})(x)
+        return Model(x, [y, a])
+    assert_faithful(build)
+
+
+def test_mask_argument_from_a_layer(assert_faithful):
+    def build():
+        x = Input((5, 3))
+        return Model(x, LSTM(2)(x, mask=mask_layer()(x)))
+    assert_faithful(build)
+
+
+def test_mask_argument_that_is_the_mask_of_a_layer(assert_faithful):
+    def build():
+        words = Input((5,))
+        embedding = Embedding(4, 3, mask_zero=True)
+        x = Lambda(lambda t: 2 * t, mask=lambda t, mask: None)(embedding(words))
+        return Model(words, LSTM(2)(x, mask=embedding.output_mask))
+    assert_faithful(build)
+
+
+def test_mask_argument_none_switches_the_mask_off(assert_faithful):
+    def build():
+        words = Input((5,))
+        x = Embedding(4, 3, mask_zero=True)(words)
+        return Model(words, LSTM(2)(x, mask=None))
+    assert_faithful(build)
+
+
+def test_guard_plain_arguments(assert_faithful):
+    def build():
+        x = Input((3,))
+        return Model(x, Dropout(.5)(Mix()(x, scale=2), training=False))
+    assert_faithful(build)
+
+
+def test_arguments_of_the_original_stay_as_they_were():
+    words = Input((5,))
+    layer = LSTM(2)
+    model = Model(words, layer(Embedding(4, 3, mask_zero=True)(words),
+                               training=False))
+    clone = clone_model(model)
+    assert layer._inbound_nodes[0].arguments == {'training': False}
+    assert clone.layers[-1]._inbound_nodes[0].arguments == {'training': False}
+
+
+def test_lists_in_arguments_are_copied():
+    x = Input((3,))
+    layer = Mix()
+    model = Model(x, layer(x, extra=[x]))
+    clone = clone_model(model)
+    original = layer._inbound_nodes[0].arguments['extra']
+    copy = clone.layers[-1]._inbound_nodes[0].arguments['extra']
+    assert copy is not original and copy[0] is clone.inputs[0]
+
+
+def test_layer_that_only_an_argument_leads_to_keeps_its_weights():
+    x = Input((3,))
+    hidden = Dense(3)
+    model = Model(x, Mix()(x, extra=hidden(x)))
+    assert hidden not in model.layers
+    value = np.ones((2, 3))
+    np.testing.assert_allclose(clone_model(model).predict(value),
+                               model.predict(value), rtol=1e-5)
+
+
+def test_layer_that_only_an_argument_leads_to_is_cloned():
+    x = Input((3,))
+    hidden = Dense(3)
+    model = Model(x, Mix()(x, extra=hidden(x)))
+    value = np.ones((2, 3))
+    clone = clone_model(model)
+    expected = clone.predict(value)
+    hidden.set_weights([2 * weight + 1 for weight in hidden.get_weights()])
+    np.testing.assert_allclose(clone.predict(value), expected)
+    assert len(hidden._inbound_nodes) == 1
+
+
+def test_input_that_only_an_argument_leads_to_is_named():
+    x = Input((3,))
+    model = Model(x, Mix()(x, extra=Input((3,), name='left_out')))
+    with pytest.raises(ValueError, match='"left_out".*not among its inputs'):
+        clone_model(model)
+
+
+def test_calls_of_a_shared_layer_keep_their_order():
+    x = Input((3,))
+    shared = Dense(3)
+    first = shared(x)
+    second = shared(Dense(3)(x))
+    model = Model(x, [Dense(3)(Dense(3)(second)), first])
+    clone = clone_model(model)
+    copy = clone.get_layer(shared.name)
+    assert copy.get_input_at(0) is clone.inputs[0]
+    assert copy.get_output_at(0) is clone.outputs[1]

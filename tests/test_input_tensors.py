@@ -1,0 +1,217 @@
+"""Input tensors to clone onto, and what `clone_model` refuses."""
+import numpy as np
+import pytest
+from keras import backend as K
+from keras.layers import LSTM, Add, Dense, Embedding, Input, InputLayer
+from keras.models import (Model, Sequential, _clone_functional_model,
+                          _clone_sequential_model, clone_model)
+
+
+class Subclassed(Model):
+
+    def __init__(self):
+        super(Subclassed, self).__init__(name='subclassed')
+        self.dense = Dense(2)
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+    def compute_output_shape(self, input_shape):
+        return (input_shape[0], 2)
+
+
+class Refined(Sequential):
+    pass
+
+
+def functional():
+    a, b = Input((3,)), Input((3,))
+    return Model([a, b], Dense(2)(Add()([Dense(3)(a), b])))
+
+
+def sequential():
+    return Sequential([Dense(3, input_shape=(3,)), Dense(2)])
+
+
+def unbuilt():
+    return Sequential([Dense(3), Dense(2)])
+
+
+def names(model):
+    return [layer.name for layer in model._layers
+            if not isinstance(layer, InputLayer)]
+
+
+def assert_same_function(model, clone, values, clone_values=None):
+    clone.set_weights(model.get_weights())
+    np.testing.assert_allclose(
+        clone.predict(values if clone_values is None else clone_values),
+        model.predict(values), rtol=1e-5)
+
+
+def test_guard_keras_inputs():
+    model = functional()
+    inputs = [Input((3,), name='a'), Input((3,), name='b')]
+    clone = clone_model(model, input_tensors=inputs)
+    assert [x is y for x, y in zip(clone.inputs, inputs)] == [True, True]
+    assert clone.input_names == ['a', 'b']
+    assert_same_function(model, clone, [np.ones((2, 3)), np.ones((2, 3))])
+
+
+def test_guard_tuple_of_keras_inputs():
+    model = functional()
+    clone = clone_model(model, input_tensors=(Input((3,)), Input((3,))))
+    assert_same_function(model, clone, [np.ones((2, 3)), np.ones((2, 3))])
+
+
+def test_placeholders_leave_no_input_layer_over():
+    model = functional()
+    clone = clone_model(model, input_tensors=[K.placeholder((None, 3)),
+                                              K.placeholder((None, 3))])
+    assert len(clone.layers) == len(model.layers)
+    assert names(clone) == names(model)
+
+
+def test_keras_inputs_leave_no_input_layer_over():
+    model = functional()
+    clone = clone_model(model, input_tensors=[Input((3,)), Input((3,))])
+    assert len(clone.layers) == len(model.layers)
+
+
+def test_guard_variable_as_input():
+    model = sequential()
+    clone = clone_model(model, input_tensors=K.variable(np.ones((2, 3))))
+    clone.set_weights(model.get_weights())
+    np.testing.assert_allclose(clone.predict(None, steps=1),
+                               model.predict(np.ones((2, 3))), rtol=1e-5)
+
+
+@pytest.mark.parametrize('as_given', [lambda x: x, lambda x: [x]],
+                         ids=['tensor', 'list'])
+def test_sequential_on_a_keras_input(as_given):
+    model = sequential()
+    x = Input((3,))
+    clone = clone_model(model, input_tensors=as_given(x))
+    assert isinstance(clone, Sequential)
+    assert clone.inputs[0] is x
+    assert names(clone) == names(model)
+    assert_same_function(model, clone, np.ones((2, 3)))
+
+
+def test_model_on_the_output_of_a_layer():
+    x = Input((4,))
+    model, stem = functional(), Model(x, Dense(3)(x))
+    other = Input((3,))
+    clone = clone_model(model, input_tensors=[stem.output, other])
+    assert [x is y for x, y in zip(clone.inputs, [x, other])] == [True, True]
+    values = [np.ones((2, 4)), np.ones((2, 3))]
+    for layer in model.layers:
+        if layer.weights:
+            clone.get_layer(layer.name).set_weights(layer.get_weights())
+    np.testing.assert_allclose(
+        clone.predict(values),
+        model.predict([stem.predict(values[0]), values[1]]), rtol=1e-5)
+
+
+def test_two_inputs_on_outputs_that_come_from_one_input():
+    x = Input((4,))
+    clone = clone_model(functional(), input_tensors=[Dense(3)(x), Dense(3)(x)])
+    assert clone.inputs == [x]
+
+
+@pytest.mark.parametrize('make_model', [sequential, unbuilt])
+def test_sequential_on_the_output_of_a_layer(make_model):
+    x = Input((4,))
+    clone = clone_model(make_model(), input_tensors=Dense(3)(x))
+    assert not isinstance(clone, Sequential)
+    assert clone.inputs == [x]
+    assert clone.predict(np.ones((2, 4))).shape == (2, 2)
+
+
+def test_model_on_a_tensor_that_carries_a_mask():
+    x = Input((5, 3))
+    model = Model(x, LSTM(2)(x))
+    words = Input((5,))
+    embedding = Embedding(4, 3, mask_zero=True)
+    clone = clone_model(model, input_tensors=embedding(words))
+    lstm = clone.layers[-1]
+    assert lstm.input_mask is embedding.output_mask
+    # The two steps that the mask hides come last: they change nothing.
+    padded = np.array([[1, 2, 3, 0, 0]])
+    embedded = K.eval(embedding(K.variable(padded)))
+    steps = Input((3, 3))
+    np.testing.assert_allclose(
+        clone.predict(padded),
+        Model(steps, lstm(steps)).predict(embedded[:, :3]), rtol=1e-5)
+
+
+def test_nested_model_that_shares_its_input_with_a_model_on_a_layer():
+    x = Input((3,))
+    inner = Model(x, Dense(3)(x))
+    model = Model(x, inner(inner(x)))
+    y = Input((4,))
+    clone = clone_model(model, input_tensors=Dense(3)(y))
+    assert clone.inputs == [y]
+    assert clone.predict(np.ones((2, 4))).shape == (2, 3)
+
+
+def test_unbuilt_sequential_on_a_keras_input():
+    x = Input((3,))
+    clone = clone_model(unbuilt(), input_tensors=x)
+    assert isinstance(clone, Sequential) and clone.built
+    assert clone.inputs[0] is x
+
+
+def test_class_of_a_sequential_is_kept():
+    model = Refined([Dense(2, input_shape=(3,))])
+    assert type(clone_model(model)) is Refined
+
+
+@pytest.mark.parametrize('clone', [clone_model, _clone_functional_model,
+                                   _clone_sequential_model])
+@pytest.mark.parametrize('no_model', [None, 'model', Dense(2)],
+                         ids=['None', 'string', 'layer'])
+def test_no_model_is_refused(clone, no_model):
+    with pytest.raises(ValueError, match='`model`.*%s' % type(no_model).__name__):
+        clone(no_model)
+
+
+def test_subclassed_model_is_refused():
+    with pytest.raises(ValueError, match='`model`.*"subclassed"'):
+        clone_model(Subclassed())
+
+
+def test_subclassed_model_with_input_tensors_is_refused():
+    with pytest.raises(ValueError, match='`model`.*"subclassed"'):
+        clone_model(Subclassed(), input_tensors=Input((3,)))
+
+
+def test_nested_subclassed_model_is_refused():
+    x = Input((3,))
+    with pytest.raises(ValueError, match='"subclassed"'):
+        clone_model(Model(x, Subclassed()(x)))
+
+
+def test_sequential_is_refused_as_a_functional_model():
+    with pytest.raises(ValueError, match='Sequential.*clone_model'):
+        _clone_functional_model(sequential())
+
+
+@pytest.mark.parametrize('make_model, expected', [
+    (functional, 2), (sequential, 1), (unbuilt, 1)])
+@pytest.mark.parametrize('difference', [-1, 1], ids=['too few', 'too many'])
+def test_wrong_number_of_input_tensors_is_refused(make_model, expected, difference):
+    tensors = [Input((3,)) for _ in range(expected + difference)]
+    with pytest.raises(ValueError, match='`input_tensors`.*got %d' % len(tensors)):
+        clone_model(make_model(), input_tensors=tensors)
+
+
+@pytest.mark.parametrize('no_tensor', [np.ones((2, 3)), None, 'x', 3.],
+                         ids=['array', 'None', 'string', 'number'])
+def test_input_that_is_no_tensor_is_refused(no_tensor):
+    model = functional()
+    placeholder = K.placeholder((None, 3))
+    with pytest.raises(ValueError, match='`input_tensors`.*`%s`'
+                       % type(no_tensor).__name__):
+        clone_model(model, input_tensors=[placeholder, no_tensor])
+    assert not hasattr(placeholder, '_keras_history')

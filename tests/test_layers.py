@@ -1,0 +1,435 @@
+"""Layers are made anew in memory, from the live objects of the original.
+
+Nothing is looked up by a name that another object might have, no function is
+marshalled, and what was one layer stays one layer.
+"""
+import functools
+
+import numpy as np
+import pytest
+from keras import backend as K
+from keras import activations, initializers, regularizers
+from keras.layers import (GRU, LSTM, RNN, Add, BatchNormalization, Bidirectional,
+                          Dense, Input, InputLayer, Lambda, Layer, LSTMCell, PReLU,
+                          Reshape, SimpleRNNCell, StackedRNNCells, TimeDistributed)
+from keras.models import Model, Sequential, clone_model
+from keras.utils import custom_object_scope, get_custom_objects
+
+TWO = 2
+
+
+def gelu(x):
+    return .5 * x * (1 + K.tanh(x))
+
+
+def relu(x):
+    """Has the name of an activation of Keras, and computes something else."""
+    return -K.relu(-x)
+
+
+class Thrice(object):
+    """A callable object, and one with a method to pass on."""
+
+    def __call__(self, x):
+        return 3 * x
+
+    def method(self, x):
+        return 4 * x
+
+
+class Scale(Layer):
+    """A custom layer with a weight, an argument and a function."""
+
+    def __init__(self, factor, activation=None, **kwargs):
+        super(Scale, self).__init__(**kwargs)
+        self.factor = factor
+        self.activation = activations.get(activation)
+
+    def build(self, input_shape):
+        self.scale = self.add_weight(name='scale', shape=(input_shape[-1],),
+                                     initializer='ones')
+        super(Scale, self).build(input_shape)
+
+    def call(self, inputs):
+        return self.activation(self.factor * self.scale * inputs)
+
+    def get_config(self):
+        config = super(Scale, self).get_config()
+        config.update(factor=self.factor,
+                      activation=activations.serialize(self.activation))
+        return config
+
+
+class WithoutConfig(Layer):
+    """Has neither a config nor the arguments of every layer."""
+
+    def __init__(self, factor):
+        super(WithoutConfig, self).__init__()
+        self.factor = factor
+
+    def call(self, inputs):
+        return self.factor * inputs
+
+
+class Forgetful(Layer):
+    """Its argument is required, and is to be found nowhere."""
+
+    def __init__(self, factor, **kwargs):
+        super(Forgetful, self).__init__(**kwargs)
+        self._kept = factor
+
+
+class Both(Layer):
+    """Keeps two layers under names that its config does not use."""
+
+    def __init__(self, first, second, **kwargs):
+        super(Both, self).__init__(**kwargs)
+        self._pair = [first, second]
+
+    def build(self, input_shape):
+        for layer in self._pair:
+            layer.build(input_shape)
+            self._trainable_weights += layer.trainable_weights
+        super(Both, self).build(input_shape)
+
+    def call(self, inputs):
+        return self._pair[0].call(inputs) + self._pair[1].call(inputs)
+
+    def get_config(self):
+        config = super(Both, self).get_config()
+        config.update(first=self._pair[0], second=self._pair[1])
+        return config
+
+
+class Ones(initializers.Initializer):
+    """Named as an initializer of Keras, but gives twos."""
+
+    def __call__(self, shape, dtype=None):
+        return K.constant(2, shape=shape, dtype=dtype)
+
+
+class CustomCell(SimpleRNNCell):
+    pass
+
+
+class Branded(Model):
+    """A model class with a method of its own."""
+
+    def brand(self):
+        return self.name
+
+
+class Stack(Model):
+    """A model class whose constructor takes something else than a model's."""
+
+    def __init__(self, units):
+        x = Input((3,))
+        super(Stack, self).__init__(x, Dense(units)(x))
+
+
+def chain(*layers):
+    """A function that builds a functional model of fresh layers."""
+    def build():
+        x = inputs = Input((3,))
+        for make_layer in layers:
+            x = make_layer()(x)
+        return Model(inputs, x)
+    return build
+
+
+@pytest.mark.parametrize('function', [
+    lambda x: TWO * x,
+    gelu,
+    functools.partial(lambda x, factor: factor * x, factor=5.),
+    Thrice(),
+    Thrice().method,
+    lambda x, mask=None: 2 * x,
+    lambda x, factor=TWO: factor * x,
+], ids=['lambda with a global', 'named', 'partial', 'object', 'bound method',
+        'takes a mask', 'default'])
+def test_lambda(function, assert_faithful):
+    assert_faithful(chain(lambda: Lambda(function)))
+
+
+def test_lambda_with_a_closure(assert_faithful):
+    factor = 3.
+    assert_faithful(chain(lambda: Lambda(lambda x: factor * x)))
+
+
+def test_lambda_with_output_shape_and_arguments(assert_faithful):
+    def double(input_shape):
+        return (input_shape[0], TWO * input_shape[1])
+    assert_faithful(chain(lambda: Lambda(
+        lambda x, times: K.tile(x, [1, times]), output_shape=double,
+        arguments={'times': TWO})))
+
+
+def test_arguments_of_a_lambda_are_copied():
+    model = chain(lambda: Lambda(lambda x, a: x, arguments={'a': [1]}))()
+    clone = clone_model(model)
+    assert clone.layers[-1].arguments == model.layers[-1].arguments
+    assert clone.layers[-1].arguments is not model.layers[-1].arguments
+    assert clone.layers[-1].arguments['a'] is not model.layers[-1].arguments['a']
+
+
+@pytest.mark.parametrize('activation', [gelu, lambda x: TWO * x, relu, Thrice()],
+                         ids=['named', 'lambda', 'named as one of Keras', 'object'])
+def test_activation(activation, assert_faithful):
+    assert_faithful(chain(lambda: Dense(4, activation=activation)))
+
+
+def test_activation_that_is_a_layer():
+    activation = PReLU(alpha_initializer='ones')
+    model = chain(lambda: Dense(4, activation=activation))()
+    activation.set_weights([-np.ones(4)])
+    clone = clone_model(model)
+    clone.set_weights(model.get_weights())
+    np.testing.assert_allclose(clone.predict(-np.ones((2, 3))),
+                               model.predict(-np.ones((2, 3))), rtol=1e-5)
+    assert clone.layers[-1].activation is not activation
+
+
+def test_activation_given_by_a_name_that_was_registered(assert_faithful):
+    def build():
+        with custom_object_scope({'gelu': gelu}):
+            return chain(lambda: Dense(4, activation='gelu'),
+                         lambda: Reshape((2, 2)),
+                         lambda: Bidirectional(GRU(3, activation='gelu')))()
+    assert_faithful(build)
+
+
+def test_two_lambdas_in_one_layer(assert_faithful):
+    def build():
+        x = Input((5, 3))
+        return Model(x, LSTM(2, activation=lambda x: TWO * x,
+                             recurrent_activation=lambda x: .1 * x)(x))
+    assert_faithful(build)
+
+
+def test_function_of_the_same_name_as_another_of_the_same_layer(assert_faithful):
+    def build():
+        x = Input((5, 3))
+        return Model(x, LSTM(2, activation=relu,
+                             recurrent_activation=activations.relu)(x))
+    assert_faithful(build)
+
+
+@pytest.mark.parametrize('argument, function', [
+    ('kernel_initializer', lambda shape, dtype=None: K.constant(TWO, shape=shape)),
+    ('kernel_regularizer', lambda weight: TWO * K.sum(weight)),
+    ('kernel_constraint', lambda weight: weight / TWO),
+    ('activity_regularizer', lambda x: TWO * K.sum(x)),
+], ids=['initializer', 'regularizer', 'constraint', 'activity regularizer'])
+def test_function_given_to_a_layer(argument, function):
+    model = chain(lambda: Dense(4, **{argument: function}))()
+    clone = clone_model(clone_model(model))
+    assert getattr(clone.layers[-1], argument) is function
+
+
+def test_custom_initializer_named_as_one_of_keras():
+    model = chain(lambda: Dense(4, kernel_initializer=Ones(),
+                                bias_initializer=initializers.Ones()))()
+    kernel, bias = clone_model(model).get_weights()
+    np.testing.assert_allclose(kernel, 2)
+    np.testing.assert_allclose(bias, 1)
+
+
+def test_custom_regularizer_in_a_wrapper():
+    class Strong(regularizers.L1L2):
+        pass
+
+    model = Sequential([TimeDistributed(Dense(2, kernel_regularizer=Strong(3.)),
+                                        input_shape=(5, 3))])
+    clone = clone_model(model)
+    assert isinstance(clone.layers[0].layer.kernel_regularizer, Strong)
+    np.testing.assert_allclose(clone.layers[0].layer.kernel_regularizer.l1, 3.)
+
+
+def test_custom_layer_in_a_nested_model(assert_faithful):
+    assert_faithful(chain(chain(lambda: Scale(2., gelu))))
+
+
+def test_custom_layer_in_a_nested_sequential(assert_faithful):
+    assert_faithful(chain(lambda: Sequential([Scale(2., gelu, input_shape=(3,))])))
+
+
+def test_custom_layer_in_a_wrapper(assert_faithful):
+    assert_faithful(chain(lambda: Reshape((3, 1)),
+                          lambda: TimeDistributed(Scale(2., gelu))))
+
+
+def test_custom_cell(assert_faithful):
+    assert_faithful(chain(lambda: Reshape((3, 1)),
+                          lambda: RNN(CustomCell(2, activation=gelu))))
+
+
+def test_stacked_cells(assert_faithful):
+    assert_faithful(chain(lambda: Reshape((3, 1)), lambda: RNN(
+        StackedRNNCells([CustomCell(2), LSTMCell(3), CustomCell(2)]))))
+
+
+def test_bidirectional_over_a_cell_has_two_cells(assert_faithful):
+    assert_faithful(chain(lambda: Reshape((3, 1)),
+                          lambda: Bidirectional(RNN(LSTMCell(2)))))
+
+
+def test_lambda_in_a_wrapper(assert_faithful):
+    assert_faithful(chain(lambda: Reshape((3, 1)),
+                          lambda: TimeDistributed(Lambda(lambda x: TWO * x))))
+
+
+def test_nested_model_in_a_wrapper(assert_faithful):
+    assert_faithful(chain(lambda: Reshape((1, 3)), lambda: TimeDistributed(
+        chain(lambda: Dense(2), lambda: Lambda(lambda x: TWO * x))())))
+
+
+def test_layers_under_other_names_than_in_the_config(assert_faithful):
+    assert_faithful(chain(lambda: Both(Scale(2.), Scale(3., gelu))))
+
+
+def test_layer_without_a_config(assert_faithful):
+    def build():
+        model = chain(lambda: WithoutConfig(3.))()
+        model.layers[-1].trainable = False
+        return model
+    assert_faithful(build)
+
+
+def test_layer_that_cannot_be_made_again_is_refused():
+    model = chain(lambda: Forgetful(2., name='forgetful'))()
+    with pytest.raises(ValueError, match='"forgetful".*`get_config\\(\\)`'):
+        clone_model(model)
+
+
+def test_guard_shared_layer(assert_faithful):
+    def build():
+        a, b = Input((3,)), Input((3,))
+        shared = Dense(3)
+        return Model([a, b], [shared(shared(a)), shared(b)])
+    assert_faithful(build)
+
+
+def test_layer_shared_between_a_nested_model_and_the_outer_one(assert_faithful):
+    def build():
+        shared = Dense(3)
+        inner = chain(lambda: shared)()
+        x = Input((3,))
+        return Model(x, [inner(x), shared(x)])
+    assert_faithful(build)
+
+
+def test_layer_shared_between_two_nested_models(assert_faithful):
+    def build():
+        shared = Dense(3)
+        first, second = chain(lambda: shared)(), chain(lambda: shared)()
+        x = Input((3,))
+        return Model(x, second(first(x)))
+    assert_faithful(build)
+
+
+def test_layer_shared_between_a_wrapper_and_the_outer_model(assert_faithful):
+    def build():
+        shared = Dense(3)
+        x = Input((3,))
+        y = TimeDistributed(shared)(Reshape((1, 3))(x))
+        return Model(x, [y, shared(x)])
+    assert_faithful(build)
+
+
+def test_nested_models_that_share_their_input_with_the_outer_one(assert_faithful):
+    def build():
+        x = Input((3,))
+        hidden = Dense(3)(x)
+        encoder = Model(x, [hidden, Dense(2)(hidden)])
+        decoder = chain(lambda: Dense(2))()
+        return Model(x, [decoder(encoder(x)[0]), hidden])
+    assert_faithful(build)
+
+
+def test_nested_model_three_deep_and_called_twice(assert_faithful):
+    def build():
+        inner = chain(chain(chain(lambda: Dense(3)), BatchNormalization))()
+        a, b = Input((3,)), Input((3,))
+        return Model([a, b], Add()([inner(a), inner(b)]))
+    assert_faithful(build)
+
+
+def test_output_that_is_an_input():
+    x = Input((3,))
+    clone = clone_model(Model(x, [x, Dense(2)(x)]))
+    assert clone.outputs[0] is clone.inputs[0]
+
+
+def test_sequential_that_begins_with_an_input_layer(assert_faithful):
+    assert_faithful(lambda: Sequential([InputLayer((3,)), Dense(2)]))
+
+
+def test_sequential_with_a_layer_twice(assert_faithful):
+    def build():
+        dense = Dense(3)
+        return Sequential([InputLayer((3,)), dense, dense])
+    assert_faithful(build)
+
+
+def test_sequential_built_by_hand(assert_faithful):
+    def build():
+        model = Sequential([Dense(3), Dense(2)])
+        model.build((None, 3))
+        return model
+    assert_faithful(build)
+
+
+def test_guard_sequential_not_built_yet():
+    model = Sequential([Dense(3), Dense(2)])
+    clone = clone_model(model)
+    assert not clone.built
+    assert [layer.name for layer in clone.layers] == [
+        layer.name for layer in model.layers]
+    assert clone.layers[0] is not model.layers[0]
+
+
+def test_sequential_not_built_yet_in_a_nested_model(assert_faithful):
+    def build():
+        return chain(lambda: Sequential([Dense(3, activation=gelu), Dense(2)]))()
+    assert_faithful(build)
+
+
+@pytest.mark.parametrize('trainable', [True, False])
+def test_trainable_of_models_and_layers(trainable):
+    model = chain(chain(lambda: Dense(2)), lambda: Dense(2))()
+    model.trainable = trainable
+    model.layers[1].trainable = not trainable
+    clone = clone_model(model)
+    assert clone.trainable is trainable
+    assert clone.layers[1].trainable is not trainable
+    assert clone.layers[2].trainable is True
+
+
+def test_class_of_a_functional_model():
+    x = Input((3,))
+    model = Branded(x, Dense(2)(x), name='mine')
+    assert clone_model(model).brand() == 'mine'
+
+
+def test_guard_class_whose_constructor_makes_the_graph():
+    clone = clone_model(Stack(2))
+    assert type(clone) is Model
+    assert clone.output_shape == (None, 2)
+
+
+def test_custom_objects_are_as_before_even_if_cloning_raises():
+    before = dict(get_custom_objects())
+    clone_model(chain(lambda: Dense(2, activation=gelu))())
+    with pytest.raises(ValueError):
+        clone_model(chain(lambda: Dense(2, activation=gelu),
+                          lambda: Forgetful(2.))())
+    assert get_custom_objects() == before
+
+
+def test_attributes_of_the_original_are_as_before():
+    layer = Lambda(lambda x, a: x, arguments={'a': [1]})
+    model = chain(lambda: layer)()
+    before = {name: (id(value), repr(value)) for name, value in vars(layer).items()}
+    clone_model(model)
+    assert before == {name: (id(value), repr(value))
+                      for name, value in vars(layer).items()}

@@ -1,0 +1,190 @@
+"""Masks: a mask where there was a mask, none where there was none.
+
+In `clone_model` as released, 2.2.4 loses outputs and 2.2.5 to 2.3.1 lose masks;
+each test says which of them it is about. Those that speak of neither fail on all.
+"""
+import numpy as np
+import pytest
+from keras import backend as K
+from keras.layers import (LSTM, Add, Bidirectional, Dense, Embedding, Input, Lambda,
+                          Layer, Masking)
+from keras.models import Model, clone_model
+
+
+class StepsThatAreNotZero(Layer):
+    """Gives a mask, but does not pass one on: `supports_masking` stays False."""
+
+    def compute_mask(self, inputs, mask=None):
+        return K.any(K.not_equal(inputs, 0), axis=-1)
+
+
+class Twice(Layer):
+    """Two outputs, and the mask of the input for both, as `Layer` would have it."""
+
+    def __init__(self, **kwargs):
+        super(Twice, self).__init__(**kwargs)
+        self.supports_masking = True
+
+    def call(self, inputs):
+        return [inputs, 2 * inputs]
+
+    def compute_output_shape(self, input_shape):
+        return [input_shape, input_shape]
+
+
+class Halves(Layer):
+    """Two outputs, no mask support."""
+
+    def call(self, inputs):
+        return [inputs[:, :2], inputs[:, 2:]]
+
+    def compute_output_shape(self, input_shape):
+        return [(input_shape[0], 2), (input_shape[0], input_shape[1] - 2)]
+
+
+class HalvesWithOneMask(Halves):
+    """Two outputs, but a list with a single None for their masks."""
+
+    def compute_mask(self, inputs, mask=None):
+        return [None]
+
+
+class Sum(Layer):
+    """Adds the tensor given by a call argument."""
+
+    def call(self, inputs, other=None):
+        return inputs + other
+
+
+def masked_words(name=None):
+    words = Input((5,), name=name)
+    return words, Embedding(4, 3, mask_zero=True)(words)
+
+
+def test_two_outputs_without_mask_support_in_2_2_4(assert_faithful):
+    def build():
+        x = Input((4,))
+        first, second = Halves()(x)
+        return Model(x, [Dense(2)(first), Dense(2)(second)])
+    assert_faithful(build)
+
+
+def test_two_outputs_that_pass_the_mask_on_in_2_2_4(assert_faithful):
+    def build():
+        words, embedded = masked_words()
+        first, second = Twice()(embedded)
+        return Model(words, [LSTM(2)(first), LSTM(2)(second)])
+    assert_faithful(build)
+
+
+def test_two_outputs_with_a_single_none_for_their_masks(assert_faithful):
+    def build():
+        x = Input((4,))
+        first, second = HalvesWithOneMask()(x)
+        return Model(x, Sum()(Dense(2)(first), other=second))
+    assert_faithful(build)
+
+
+def test_bidirectional_over_masked_words_in_2_2_5_to_2_3_1(assert_faithful):
+    def build():
+        words, embedded = masked_words()
+        x = Bidirectional(LSTM(2, return_sequences=True))(embedded)
+        return Model(words, LSTM(2)(x))
+    assert_faithful(build)
+
+
+def test_nested_model_whose_output_carries_a_mask_in_2_2_5_to_2_3_1(assert_faithful):
+    def build():
+        inner = Model(*masked_words())
+        words = Input((5,))
+        return Model(words, LSTM(2)(inner(words)))
+    assert_faithful(build)
+
+
+def test_compute_mask_without_supports_masking_in_2_2_5_to_2_3_1(assert_faithful):
+    def build():
+        x = Input((5, 3))
+        return Model(x, LSTM(2)(StepsThatAreNotZero()(x)))
+    assert_faithful(build)
+
+
+def test_mask_of_a_lambda(assert_faithful):
+    def build():
+        x = Input((5, 3))
+        masked = Lambda(lambda t: 2 * t,
+                        mask=lambda t, mask: K.any(K.not_equal(t, 0), axis=-1))(x)
+        return Model(x, LSTM(2)(masked))
+    assert_faithful(build)
+
+
+def test_supports_masking_set_on_the_layer(assert_faithful):
+    def build():
+        words, embedded = masked_words()
+        scale = Lambda(lambda t: 2 * t, mask=None)
+        scale.supports_masking = True
+        scale.mask = lambda t, mask: mask
+        return Model(words, LSTM(2)(scale(embedded)))
+    assert_faithful(build)
+
+
+def test_clone_of_the_clone_of_a_masked_model(assert_faithful):
+    def build():
+        x = Input((5, 3))
+        return Model(x, LSTM(2)(Masking()(x)))
+    assert_faithful(build, depth=4)
+
+
+def test_masked_and_unmasked_branches_merged(assert_faithful):
+    def build():
+        words, embedded = masked_words()
+        x = Input((5, 3))
+        return Model([words, x], LSTM(2)(Add()([embedded, x])))
+    assert_faithful(build)
+
+
+def test_nested_model_on_masked_and_unmasked_inputs(assert_faithful):
+    def build():
+        x = Input((5, 3))
+        state = Input((2,))
+        inner = Model([x, state], LSTM(2)(x, initial_state=[state, state]))
+        words, embedded = masked_words()
+        other = Input((5, 3))
+        start = Input((2,))
+        return Model([words, other, start],
+                     Add()([inner([embedded, start]), inner([other, start])]))
+    assert_faithful(build)
+
+
+def test_calling_a_nested_model_writes_nothing_into_its_nodes():
+    x = Input((5, 3))
+    state = Input((2,))
+    lstm = LSTM(2)
+    inner = Model([x, state], lstm(x, initial_state=[state, state]))
+    before = set(lstm._inbound_nodes[0].arguments or {})
+    words, embedded = masked_words()
+    inner([embedded, Input((2,))])
+    assert set(lstm._inbound_nodes[0].arguments or {}) == before
+
+
+def test_nested_model_takes_the_mask_of_each_call():
+    x = Input((5, 3))
+    state = Input((2,))
+    inner = Model([x, state], LSTM(2)(x, initial_state=[state, state]))
+    words, embedded = masked_words('words')
+    other = Input((5, 3), name='other')
+    start = Input((2,), name='start')
+    # The masked call comes first: its mask must not be there in the second.
+    first, second = inner([embedded, start]), inner([other, start])
+    model = Model([words, other, start], [first, second])
+    values = [np.array([[1, 2, 0, 0, 0]]), np.ones((1, 5, 3)), np.ones((1, 2))]
+    expected = inner.predict(values[1:])
+    np.testing.assert_allclose(model.predict(values)[1], expected, rtol=1e-5)
+
+
+def test_clone_that_would_lose_a_mask_is_refused():
+    x = Input((5, 3))
+    layer = Dense(3, name='with_a_mask_of_its_own')
+    layer.compute_mask = lambda inputs, mask=None: K.any(K.not_equal(inputs, 0), -1)
+    model = Model(x, LSTM(2)(layer(x)))
+    with pytest.raises(ValueError, match='"with_a_mask_of_its_own".*gave a mask'):
+        clone_model(model)
