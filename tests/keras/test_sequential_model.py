@@ -134,7 +134,7 @@ def test_clone_functional_model_with_one_mask_for_two_outputs():
     x = keras.Input(shape=(4,))
     a, b = TwoScales()(keras.layers.Embedding(6, 3, mask_zero=True)(x))
     model = keras.models.Model(
-        x, [keras.layers.SimpleRNN(2)(a), keras.layers.LSTM(2)(b)])
+        x, [keras.layers.SimpleRNN(2)(a), keras.layers.SimpleRNN(2)(b)])
     weights = [np.random.random(w.shape) for w in model.get_weights()]
     model.set_weights(weights)
 
@@ -170,7 +170,7 @@ def test_clone_functional_model_keeps_masks_of_nested_model_with_two_inputs():
     x = [keras.Input(shape=(4,)), keras.Input(shape=(4,))]
     a, b = embedding(x)
     model = keras.models.Model(
-        x, [keras.layers.SimpleRNN(2)(a), keras.layers.LSTM(2)(b)])
+        x, [keras.layers.SimpleRNN(2)(a), keras.layers.SimpleRNN(2)(b)])
     weights = [np.random.random(w.shape) for w in model.get_weights()]
     model.set_weights(weights)
 
@@ -237,7 +237,7 @@ def test_clone_functional_model_keeps_mask_of_second_output():
     x = keras.Input(shape=(4,))
     a, b = MaskedSecond()(keras.layers.Embedding(6, 3, mask_zero=True)(x))
     model = keras.models.Model(
-        x, [keras.layers.SimpleRNN(2)(a), keras.layers.LSTM(2)(b)])
+        x, [keras.layers.SimpleRNN(2)(a), keras.layers.SimpleRNN(2)(b)])
     weights = [np.random.random(w.shape) for w in model.get_weights()]
     model.set_weights(weights)
 
