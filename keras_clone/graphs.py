@@ -14,7 +14,10 @@ from keras import backend as K
 from keras.engine.base_layer import Layer
 from keras.engine.network import Network
 
-PLACEHOLDERS = ('Placeholder', 'PlaceholderWithDefault')
+# What reading, setting and feeding values adds: nothing that a model computes.
+ASIDE = ('Placeholder', 'PlaceholderWithDefault', 'IsVariableInitialized',
+         'VarIsInitializedOp', 'NoOp')
+ASSIGN = ('Assign', 'AssignVariableOp')
 
 
 def backend_name():
@@ -98,9 +101,16 @@ def all_layers(model):
     return found
 
 
-def nodes_of(layer):
-    """Returns every node that calls the layer, in the order of the calls."""
-    return list(layer._inbound_nodes)
+def layers_up_to(tensors):
+    """Returns the layers that Keras tensors come from, however far: id -> layer."""
+    found, waiting = {}, list(tensors)
+    while waiting:
+        layer = getattr(waiting.pop(), '_keras_history', [None])[0]
+        if layer is not None and id(layer) not in found:
+            found[id(layer)] = layer
+            for node in layer._inbound_nodes:
+                waiting.extend(node.input_tensors)
+    return found
 
 
 def state_variables(layer):
@@ -151,17 +161,22 @@ def ops_added(function):
             `lambda: clone_model(model)`.
 
     # Returns
-        A pair (what the function returned, `Counter` of op types). Placeholders
-        are left out; the counter is empty on other backends.
+        A pair (what the function returned, `Counter` of op types, see
+        `count_ops`); the counter is empty on other backends.
     """
     result, ops = ops_while(function)
     return result, count_ops(ops)
 
 
 def count_ops(ops):
-    """Returns a `Counter` of the types of the ops, placeholders left out."""
-    return collections.Counter(op.type for op in ops
-                               if op.type not in PLACEHOLDERS)
+    """Returns a `Counter` of the types of ops.
+
+    Placeholders are left out, and what Keras adds when it sets the value of a
+    weight or sees to it that all weights are initialized.
+    """
+    return collections.Counter(op.type for op in ops if op.type not in ASIDE and
+                               not (op.type in ASSIGN and
+                                    op.inputs[1].op.type == 'Placeholder'))
 
 
 def sources(tensors, seen):
@@ -264,31 +279,26 @@ def _session(graph):
     return v1.Session(graph=graph, config=config)
 
 
-class Evaluation(object):
-    """Computes tensors of a model, as often as asked.
+def evaluate(feeds, tensors, learning_phase=False):
+    """Computes tensors.
 
     # Arguments
         feeds: list of pairs (tensor, array).
         tensors: list of tensors to compute.
         learning_phase: whether the learning phase is among what they depend on;
             it is fed with 0, the phase of `predict`.
+
+    # Returns
+        List of arrays.
     """
-
-    def __init__(self, feeds, tensors, learning_phase=False):
-        self._tensors = tensors
-        self._known = {id(tensor): value for tensor, value in feeds}
-        self._wanted = [each for each in tensors if id(each) not in self._known]
-        inputs = [tensor for tensor, _ in feeds]
-        self._values = [value for _, value in feeds]
-        if learning_phase and not isinstance(K.learning_phase(), int):
-            inputs.append(K.learning_phase())
-            self._values.append(0.)
-        self._function = K.function(inputs, self._wanted) if self._wanted else None
-
-    def __call__(self):
-        """Returns the list of arrays."""
-        known = dict(self._known)
-        if self._wanted:
-            computed = self._function(self._values)
-            known.update((id(x), value) for x, value in zip(self._wanted, computed))
-        return [np.asarray(known[id(each)]) for each in self._tensors]
+    known = {id(tensor): value for tensor, value in feeds}
+    wanted = [each for each in tensors if id(each) not in known]
+    inputs = [tensor for tensor, _ in feeds]
+    values = [value for _, value in feeds]
+    if learning_phase and not isinstance(K.learning_phase(), int):
+        inputs.append(K.learning_phase())
+        values.append(0.)
+    if wanted:
+        computed = K.function(inputs, wanted)(values)
+        known.update((id(x), value) for x, value in zip(wanted, computed))
+    return [np.asarray(known[id(each)]) for each in tensors]

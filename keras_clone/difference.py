@@ -1,0 +1,154 @@
+"""How a clone differs from its original, and how one says so."""
+import base64
+import collections
+import marshal
+import types
+
+import numpy as np
+
+from . import graphs
+
+FAITHFUL = 'faithful'
+CRASH = 'crash'
+PREDICT = 'error at predict'
+NUMBERS = 'wrong numbers'
+CLONING = 'clone does not clone'
+SHARING = 'not independent'
+GRAPH = 'other graph'
+SAVING = 'does not save'
+
+# From what is worst for a user to what may go unnoticed.
+OUTCOMES = (CRASH, PREDICT, NUMBERS, CLONING, SHARING, GRAPH, SAVING, FAITHFUL)
+
+NOTHING = type('Nothing', (), {'__repr__': lambda self: 'nothing'})()
+
+
+class Difference(collections.namedtuple(
+        'Difference', 'clause layer what expected got')):
+    """One way in which a clone is not faithful.
+
+    # Attributes
+        clause: `function`, `graph`, `independent` or `closed`.
+        layer: name of the layer at which the clone parts from the original, for a
+            layer inside others the names down to it joined by `/`; empty where
+            it is no single layer.
+        what: what is compared.
+        expected: what the original has, as text.
+        got: what the clone has, as text.
+    """
+    __slots__ = ()
+
+    def __str__(self):
+        where = self.layer + ': ' if self.layer else ''
+        return '%s%s: expected %s, got %s' % (
+            where, self.what, self.expected, self.got)
+
+    @property
+    def outcome(self):
+        """The word of `OUTCOMES` for this difference."""
+        if self.clause == 'function':
+            return {'cloning': CRASH, 'predict': PREDICT}.get(self.what, NUMBERS)
+        if self.clause == 'closed':
+            return SAVING if self.what == 'save and load' else CLONING
+        return {'graph': GRAPH, 'independent': SHARING}[self.clause]
+
+
+def summary(error):
+    """Returns the type of an exception and the first line of its message."""
+    line = str(error).strip().split('\n')[0]
+    return shortened('%s: %s' % (type(error).__name__, line) if line
+                     else type(error).__name__, 200)
+
+
+def shortened(text, length=70):
+    """Returns a text, cut if it is longer than `length`."""
+    return text if len(text) <= length else text[:length - 3] + '...'
+
+
+def describe(value):
+    """Returns a short text for a value; a tensor is named after its layer."""
+    if not graphs.is_tensor(value):
+        return shortened(repr(value))
+    if hasattr(value, '_keras_history'):
+        layer, _, tensor_index = value._keras_history
+        return 'output %d of %s' % (tensor_index, layer.name)
+    return 'tensor ' + shortened(str(value.name))
+
+
+def leaf_pairs(x, y, way=''):
+    """Yields what two structures of lists, tuples and dicts hold at each place.
+
+    # Arguments
+        x: a structure or a leaf.
+        y: another.
+        way: text for the place of both.
+
+    # Returns
+        Yields tuples (text for the place, leaf of `x`, leaf of `y`); `NOTHING`
+        stands for an entry that only one of two dicts has. Structures that are
+        not alike are leaves.
+    """
+    if isinstance(x, dict) and isinstance(y, dict):
+        for key in sorted(set(x) | set(y), key=repr):
+            for each in leaf_pairs(x.get(key, NOTHING), y.get(key, NOTHING),
+                                   '%s %s' % (way, key)):
+                yield each
+    elif isinstance(x, (list, tuple)) and type(x) is type(y) and len(x) == len(y):
+        for i, (each, other) in enumerate(zip(x, y)):
+            for pair in leaf_pairs(each, other, '%s[%d]' % (way, i)):
+                yield pair
+    else:
+        yield way, x, y
+
+
+def tensor_leaves(structure):
+    """Returns the tensors in a structure of lists, tuples and dicts."""
+    return [leaf for _, leaf, _ in leaf_pairs(structure, structure)
+            if graphs.is_tensor(leaf)]
+
+
+def same_value(x, y, strict=False):
+    """Returns whether two leaves are the same, as far as one can tell.
+
+    # Arguments
+        x: anything.
+        y: anything.
+        strict: whether two objects of a class that does not define equality are
+            different. Else they count as the same, since one cannot look inside.
+    """
+    if x is y:
+        return True
+    if type(x) is not type(y):
+        return False
+    if isinstance(x, np.ndarray):
+        return x.dtype == y.dtype and arrays_close(x, y)
+    if isinstance(x, types.FunctionType):
+        return x.__code__ == y.__code__
+    if isinstance(x, str):
+        return x == y or _code_in(x) == _code_in(y) is not None
+    if type(x).__eq__ is object.__eq__ or graphs.is_tensor(x):
+        return not strict
+    return bool(np.all(x == y)) or bool(np.all(x != x) and np.all(y != y))
+
+
+def _code_in(text):
+    """Returns the code that `keras.utils.generic_utils.func_dump` put in a text.
+
+    The same code, marshalled twice, may give two texts.
+    """
+    try:
+        code = marshal.loads(base64.b64decode(text.encode('ascii')))
+    except (ValueError, EOFError, TypeError):
+        return None
+    return code if isinstance(code, types.CodeType) else None
+
+
+def arrays_close(x, y):
+    """Returns whether two arrays agree in shape and, within rounding, in numbers."""
+    if x.shape != y.shape:
+        return False
+    if x.dtype.kind not in 'fiub' or y.dtype.kind not in 'fiub':
+        return bool(np.all(x == y))
+    finite = np.abs(x[np.isfinite(x)]) if x.dtype.kind == 'f' else x
+    scale = max(1., finite.max()) if finite.size else 1.
+    return bool(np.allclose(x, y, rtol=1e-4, atol=1e-5 * scale, equal_nan=True))

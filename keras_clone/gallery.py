@@ -1,0 +1,256 @@
+"""Small models that show what it takes to clone a model.
+
+Each function builds one; its docstring is what `keras-clone check` shows. The first
+is the model of keras-team/keras issue 12202. They build on Keras 2.2.4 to 2.3.1,
+and on every backend of these.
+"""
+from keras import backend
+from keras import layers
+from keras.models import Model
+from keras.models import Sequential
+
+
+class Scale(layers.Layer):
+    """A layer of the user: multiplies by a weight."""
+
+    def build(self, input_shape):
+        self.scale = self.add_weight(name='scale', shape=(input_shape[-1],),
+                                     initializer='ones')
+        super(Scale, self).build(input_shape)
+
+    def call(self, inputs):
+        return inputs * self.scale
+
+
+class KeepMask(layers.Layer):
+    """A layer that has a mask and leaves `supports_masking` alone."""
+
+    def call(self, inputs):
+        return 2 * inputs
+
+    def compute_mask(self, inputs, mask=None):
+        return mask
+
+
+class TwoOutputs(layers.Layer):
+    """A layer with two outputs and the default `compute_mask`."""
+
+    def __init__(self, **kwargs):
+        super(TwoOutputs, self).__init__(**kwargs)
+        self.supports_masking = True
+
+    def call(self, inputs):
+        return [inputs, 2 * inputs]
+
+    def compute_output_shape(self, input_shape):
+        return [input_shape, input_shape]
+
+
+class Power(layers.Layer):
+    """A layer that is told at each call what to do."""
+
+    def call(self, inputs, exponent=1):
+        return backend.pow(inputs, exponent)
+
+
+class MinimalCell(layers.Layer):
+    """A recurrent cell of the user."""
+
+    def __init__(self, units, **kwargs):
+        super(MinimalCell, self).__init__(**kwargs)
+        self.units = units
+        self.state_size = units
+
+    def build(self, input_shape):
+        self.kernel = self.add_weight(name='kernel', initializer='uniform',
+                                      shape=(input_shape[-1], self.units))
+        super(MinimalCell, self).build(input_shape)
+
+    def call(self, inputs, states):
+        output = backend.tanh(backend.dot(inputs, self.kernel) + states[0])
+        return output, [output]
+
+    def get_config(self):
+        config = super(MinimalCell, self).get_config()
+        config['units'] = self.units
+        return config
+
+
+def gelu(x):
+    """The activation of keras-bert, approximated."""
+    return x * backend.sigmoid(1.702 * x)
+
+
+def lambda_with_two_outputs():
+    """Issue 12202: a Lambda with two outputs"""
+    x = layers.Input((1,))
+    a, b = layers.Lambda(lambda x: [x, x],
+                         output_shape=lambda shape: [shape, shape])(x)
+    return Model(x, layers.Add()([a, b]))
+
+
+def masked_bidirectional():
+    """A mask that goes through Bidirectional"""
+    x = layers.Input((4,))
+    y = layers.Embedding(10, 3, mask_zero=True)(x)
+    y = layers.Bidirectional(layers.LSTM(2, return_sequences=True))(y)
+    return Model(x, layers.LSTM(2)(y))
+
+
+def nested_model_with_mask():
+    """A nested model whose output has a mask"""
+    words = layers.Input((4,))
+    embedded = layers.Embedding(10, 3, mask_zero=True)(words)
+    nested = Model(words, embedded)
+    x = layers.Input((4,))
+    return Model(x, layers.SimpleRNN(2)(nested(x)))
+
+
+def own_compute_mask():
+    """A layer with a compute_mask of its own"""
+    x = layers.Input((4,))
+    y = layers.Embedding(10, 3, mask_zero=True)(x)
+    return Model(x, layers.SimpleRNN(2)(KeepMask()(y)))
+
+
+def masked_sequence():
+    """A masked recurrent layer"""
+    x = layers.Input((4, 3))
+    return Model(x, layers.SimpleRNN(2)(layers.Masking()(x)))
+
+
+def two_masked_outputs():
+    """A masked layer with two outputs"""
+    x = layers.Input((4, 3))
+    a, b = TwoOutputs()(layers.Masking()(x))
+    return Model(x, layers.SimpleRNN(2)(layers.Add()([a, b])))
+
+
+def encoder_decoder():
+    """Encoder and decoder: initial_state=[h, c]"""
+    words = layers.Input((4,))
+    _, h, c = layers.LSTM(2, return_state=True)(
+        layers.Embedding(10, 3, mask_zero=True)(words))
+    answers = layers.Input((3, 3))
+    return Model([words, answers],
+                 layers.LSTM(2)(answers, initial_state=[h, c]))
+
+
+def mask_as_argument():
+    """A mask passed by hand: mask=tensor"""
+    x = layers.Input((4,))
+    embedding = layers.Embedding(10, 3, mask_zero=True)
+    y = layers.Lambda(lambda x: 2 * x)(embedding(x))
+    return Model(x, layers.SimpleRNN(2)(y, mask=embedding.output_mask))
+
+
+def lambda_with_global_name():
+    """A Lambda that uses a global name"""
+    x = layers.Input((4,))
+    return Model(x, layers.Lambda(lambda x: backend.reverse(x, 1))(x))
+
+
+def lambda_with_mask():
+    """A Lambda with mask=..."""
+    x = layers.Input((4, 3))
+    y = layers.Lambda(
+        lambda x: 2 * x,
+        mask=lambda x, mask: backend.any(backend.not_equal(x, 0), -1))(x)
+    return Model(x, layers.SimpleRNN(2)(y))
+
+
+def custom_layer_in_nested_model():
+    """A custom layer in a nested model"""
+    nested = Sequential([layers.Dense(3, input_shape=(4,)), Scale()])
+    x = layers.Input((4,))
+    return Model(x, nested(x))
+
+
+def custom_layer_in_wrapper():
+    """A custom layer in a wrapper"""
+    x = layers.Input((4, 3))
+    return Model(x, layers.TimeDistributed(Scale())(x))
+
+
+def custom_cell():
+    """A custom recurrent cell"""
+    x = layers.Input((4, 3))
+    return Model(x, layers.RNN(MinimalCell(2))(x))
+
+
+def callable_activation():
+    """An activation that is a function"""
+    return Sequential([layers.Dense(3, activation=gelu, input_shape=(4,))])
+
+
+def two_lambdas_in_one_layer():
+    """Two lambdas in one layer"""
+    return Sequential([layers.Dense(
+        3, activation=lambda x: 2 * x,
+        activity_regularizer=lambda x: .1 * backend.sum(backend.abs(x)),
+        input_shape=(4,))])
+
+
+def call_arguments():
+    """A layer called with an argument"""
+    x = layers.Input((4,))
+    power = Power()
+    return Model(x, layers.Add()([power(x, exponent=2), power(x, exponent=3)]))
+
+
+def shared_layer():
+    """A layer used in two places"""
+    x = layers.Input((4,))
+    shared = layers.Dense(4, activation='tanh')
+    return Model(x, layers.Add()([shared(x), shared(shared(x))]))
+
+
+def layer_shared_with_nested_model():
+    """A layer shared with a nested model"""
+    shared = layers.Dense(4, activation='tanh')
+    inner = layers.Input((4,))
+    nested = Model(inner, shared(inner))
+    x = layers.Input((4,))
+    return Model(x, layers.Concatenate()([nested(x), shared(x)]))
+
+
+def shared_nested_model():
+    """A nested model used in two places"""
+    nested = Sequential([layers.Dense(3, input_shape=(4,)), layers.Dense(2)])
+    a, b = layers.Input((4,)), layers.Input((4,))
+    return Model([a, b], layers.Subtract()([nested(a), nested(b)]))
+
+
+def convolutions():
+    """Convolution, batch normalization, dropout"""
+    return Sequential([
+        layers.Conv2D(2, 3, activation='relu', input_shape=(6, 6, 1)),
+        layers.BatchNormalization(),
+        layers.MaxPooling2D(),
+        layers.Dropout(.5),
+        layers.Flatten(),
+        layers.Dense(2, activation='softmax')])
+
+
+MODELS = (
+    lambda_with_two_outputs,
+    masked_bidirectional,
+    nested_model_with_mask,
+    own_compute_mask,
+    two_masked_outputs,
+    masked_sequence,
+    encoder_decoder,
+    mask_as_argument,
+    lambda_with_global_name,
+    lambda_with_mask,
+    custom_layer_in_nested_model,
+    custom_layer_in_wrapper,
+    custom_cell,
+    callable_activation,
+    two_lambdas_in_one_layer,
+    call_arguments,
+    shared_layer,
+    layer_shared_with_nested_model,
+    shared_nested_model,
+    convolutions,
+)

@@ -1,0 +1,341 @@
+"""Whether a clone has the graph of its original."""
+from keras import backend as K
+from keras.engine.network import Network
+
+from . import graphs
+from .difference import Difference
+from .difference import describe
+from .difference import leaf_pairs
+from .difference import same_value
+from .difference import shortened
+from .difference import summary
+
+
+class Pairing(object):
+    """Finds for each layer, node and tensor of a model its partner in the clone.
+
+    Layers are paired by their names and by what holds them, starting at the models;
+    tensors and nodes by walking back from the outputs. Whatever has no partner, or
+    not the right one, becomes a `Difference`.
+
+    # Arguments
+        model: the original.
+        clone: its clone.
+        on: list of the tensors that the clone was built on, if it was.
+    """
+
+    def __init__(self, model, clone, on=None):
+        self.model = model
+        self._on = on
+        self._paths = {}        # id of a layer or weight -> path of the layer
+        self._partners = {}     # id of a layer or weight -> its partner
+        self._originals = {}    # id of such a partner -> path of its original
+        self._tensors = {}      # id of a tensor or mask -> its partner
+        self._nodes = []        # pairs (node, its partner)
+        self._networks = []     # pairs (network, its partner)
+        self._waiting = []      # nodes to pair
+        self._in_layers, self._in_nodes, self._in_arguments = [], [], []
+        self._pair_layers('', model, clone)
+        self._walk()
+        for node, other in self._nodes:
+            self._compare_arguments(node, other)
+        for network, other in self._networks:
+            self._compare_order_of_calls(network)
+        self._compare_attachments(model, clone)
+
+    @property
+    def differences(self):
+        """The differences: first those in what the models are made of, then those
+        in how it is connected, then those in call arguments; each in the order of
+        the model's layers.
+        """
+        names = [layer.name for layer in self.model._layers]
+
+        def place(difference):
+            top = difference.layer.split('/')[0]
+            return names.index(top) if top in names else -1
+        return [each for found in (self._in_layers, self._in_nodes,
+                                   self._in_arguments)
+                for each in sorted(found, key=place)]
+
+    def nodes_of_model(self):
+        """Returns the pairs of nodes of the model itself, inputs first."""
+        partner = {id(node): other for node, other in self._nodes}
+        return [(node, partner[id(node)])
+                for node in graphs.ordered_nodes(self.model) if id(node) in partner]
+
+    # Layers
+
+    def _pair_layers(self, path, layer, other):
+        if id(layer) in self._partners:
+            if self._partners[id(layer)] is not other:
+                self._layers_differ(path, 'sharing', 'the layer that is also %s'
+                                    % self._paths[id(layer)], 'another layer')
+            return
+        if id(other) in self._originals:
+            self._layers_differ(path, 'sharing', 'a layer of its own',
+                                'the layer that is also %s'
+                                % self._originals[id(other)])
+            return
+        self._partners[id(layer)] = other
+        self._originals[id(other)] = path
+        self._paths[id(layer)] = path
+        if type(layer) is not type(other):
+            self._layers_differ(path, 'class', type(layer).__name__,
+                                type(other).__name__)
+            return
+        for name in ('trainable', 'stateful', 'built', 'supports_masking'):
+            mine, its = getattr(layer, name), getattr(other, name)
+            if mine != its:
+                self._layers_differ(path, name, repr(mine), repr(its))
+        if isinstance(layer, Network):
+            self._pair_networks(path, layer, other)
+        else:
+            self._pair_weights(path, layer, other)
+            self._pair_inner_layers(path, layer, other)
+
+    def _layers_differ(self, path, what, expected, got):
+        self._in_layers.append(Difference('graph', path, what, expected, got))
+
+    def _pair_inner_layers(self, path, layer, other):
+        mine = dict(graphs.inner_layers(layer))
+        its = dict(graphs.inner_layers(other))
+        if set(mine) != set(its):
+            self._layers_differ(path, 'inner layers', ', '.join(sorted(mine)),
+                                ', '.join(sorted(its)))
+        for label in sorted(set(mine) & set(its)):
+            self._pair_layers('%s/%s' % (path, mine[label].name), mine[label],
+                              its[label])
+
+    def _pair_weights(self, path, layer, other):
+        mine, its = layer.weights, other.weights
+        if len(mine) != len(its):
+            self._layers_differ(path, 'number of weights', str(len(mine)),
+                                str(len(its)))
+        for i, (x, y) in enumerate(zip(mine, its)):
+            what = 'weight %d' % i
+            if id(x) in self._partners:
+                if self._partners[id(x)] is not y:
+                    self._layers_differ(path, what, 'that of ' + self._paths[id(x)],
+                                        'another')
+            elif id(y) in self._originals:
+                self._layers_differ(path, what, 'one of its own',
+                                    'that of ' + self._originals[id(y)])
+            else:
+                self._partners[id(x)] = y
+                self._paths[id(x)] = self._originals[id(y)] = path
+            if _kind(x) != _kind(y):
+                self._layers_differ(path, what, _kind(x), _kind(y))
+
+    def _pair_networks(self, path, network, other):
+        self._networks.append((network, other))
+        if network.name != other.name:
+            self._layers_differ(path, 'name', network.name, other.name)
+        prefix = path + '/' if path else ''
+        mine, its = self._comparable_layers(path, network, other)
+        self._compare_names(prefix, mine, its)
+        by_name = {each.name: each for each in its}
+        for layer in mine:
+            if layer.name in by_name:
+                self._pair_layers(prefix + layer.name, layer, by_name[layer.name])
+                self._compare_configurations(prefix + layer.name, layer,
+                                             by_name[layer.name])
+        self._pair_inputs_and_outputs(path, network, other)
+
+    def _comparable_layers(self, path, network, other):
+        """A clone built on tensors has their layers in place of its input layers."""
+        if path or self._on is None:
+            return network._layers, other._layers
+        front = graphs.layers_up_to(self._on)
+        return ([each for each in network._layers
+                 if each not in network._input_layers],
+                [each for each in other._layers if id(each) not in front])
+
+    def _compare_names(self, prefix, mine, its):
+        mine = [each.name for each in mine] + [None]
+        its = [each.name for each in its] + [None]
+        for i, (x, y) in enumerate(zip(mine, its)):
+            if x != y:
+                self._layers_differ(prefix + (x or y), 'layer at place %d' % i,
+                                    x or 'none', y or 'none')
+                return
+
+    def _compare_configurations(self, path, layer, other):
+        if isinstance(layer, Network) or type(layer) is not type(other):
+            return
+        try:
+            mine = layer.get_config()
+        except Exception:  # It cannot be saved either, or needs more to be.
+            return
+        try:
+            its = other.get_config()
+        except Exception as error:
+            its = summary(error)
+        for way, x, y in leaf_pairs(mine, its):
+            if not same_value(x, y):
+                self._layers_differ(path, 'configuration' + way, describe(x),
+                                    describe(y))
+
+    def _pair_inputs_and_outputs(self, path, network, other):
+        inputs, outputs = network.inputs or [], network.outputs or []
+        its_inputs, its_outputs = other.inputs or [], other.outputs or []
+        if not path and self._on is not None:
+            its_inputs = self._on
+            self._tensors.update((id(x), y) for x, y in zip(inputs, its_inputs))
+        for what, xs, ys in (('input', inputs, its_inputs),
+                             ('output', outputs, its_outputs)):
+            if len(xs) != len(ys):
+                self._layers_differ(path, 'number of %ss' % what, str(len(xs)),
+                                    str(len(ys)))
+            for i, (x, y) in enumerate(zip(xs, ys)):
+                self._pair_tensors(path, '%s %d of the model' % (what, i), x, y)
+
+    # Tensors and nodes
+
+    def _pair_tensors(self, path, what, x, y):
+        if id(x) in self._tensors:
+            if self._tensors[id(x)] is not y:
+                self._nodes_differ(path, what, x, y)
+        elif hasattr(x, '_keras_history'):
+            self._pair_histories(path, what, x, y)
+
+    def _pair_histories(self, path, what, x, y):
+        layer, node_index, tensor_index = x._keras_history
+        other, other_index, other_tensor_index = getattr(
+            y, '_keras_history', (None, None, None))
+        if id(layer) not in self._partners and id(other) not in self._originals:
+            # Only a call argument leads to this layer: no model lists it.
+            self._pair_layers(layer.name, layer, other)
+        if (self._partners.get(id(layer)) is not other or
+                tensor_index != other_tensor_index):
+            self._nodes_differ(path, what, x, y)
+            return
+        self._tensors[id(x)] = y
+        self._waiting.append((layer._inbound_nodes[node_index],
+                              other._inbound_nodes[other_index]))
+
+    def _nodes_differ(self, path, what, x, y):
+        expected, got = describe(x), describe(y)
+        if y is x:
+            got = 'that of the original'
+        elif expected == got:
+            got = 'another tensor of that name'
+        self._in_nodes.append(Difference('graph', path, what, expected, got))
+
+    def _walk(self):
+        seen = set()
+        while self._waiting:
+            node, other = self._waiting.pop(0)
+            if id(node) not in seen:
+                seen.add(id(node))
+                self._nodes.append((node, other))
+                self._pair_nodes(self._path_of(node), node, other)
+
+    def _path_of(self, node):
+        return self._paths[id(node.outbound_layer)]
+
+    def _pair_nodes(self, path, node, other):
+        for what in ('input_tensors', 'output_tensors'):
+            mine, its = getattr(node, what), getattr(other, what)
+            if len(mine) != len(its):
+                self._in_nodes.append(Difference(
+                    'graph', path, 'number of ' + what.replace('_', ' '),
+                    str(len(mine)), str(len(its))))
+            for i, (x, y) in enumerate(zip(mine, its)):
+                self._pair_tensors(path, '%s %d' % (what.split('_')[0], i), x, y)
+        self._pair_masks(path, 'input mask', node.input_masks, other.input_masks)
+        self._pair_masks(path, 'output mask', node.output_masks, other.output_masks)
+        if node.output_shapes != other.output_shapes:
+            self._in_nodes.append(Difference(
+                'graph', path, 'output shapes', str(node.output_shapes),
+                str(other.output_shapes)))
+        for _, x, y in leaf_pairs(node.arguments or {}, other.arguments or {}):
+            if hasattr(x, '_keras_history') and hasattr(y, '_keras_history'):
+                self._pair_tensors(path, 'call argument', x, y)
+
+    def _pair_masks(self, path, what, mine, its):
+        texts = [', '.join('none' if mask is None else 'a mask' for mask in masks)
+                 for masks in (mine, its)]
+        if texts[0] != texts[1]:
+            self._in_nodes.append(Difference('graph', path, what, *texts))
+        for x, y in zip(mine, its):
+            if x is not None and y is not None:
+                self._tensors.setdefault(id(x), y)
+
+    def _compare_arguments(self, node, other):
+        for way, x, y in leaf_pairs(node.arguments or {}, other.arguments or {}):
+            if graphs.is_tensor(x) and graphs.is_tensor(y):
+                same = self._tensors.get(id(x), y) is y
+            else:
+                same = same_value(x, y, strict=True)
+            if not same:
+                got = 'that of the original' if x is y else describe(y)
+                self._in_arguments.append(Difference(
+                    'graph', self._path_of(node), 'call argument' + way,
+                    describe(x), got))
+
+    def _compare_order_of_calls(self, network):
+        """Within a network: a saved model names a layer's calls by their order."""
+        partner = {id(node): other for node, other in self._nodes}
+        calls = {}
+        for node in graphs.ordered_nodes(network):
+            if id(node) in partner:
+                calls.setdefault(id(node.outbound_layer), []).append(node)
+        for nodes in calls.values():
+            layer, other_layer = nodes[0].outbound_layer, \
+                partner[id(nodes[0])].outbound_layer
+            nodes.sort(key=layer._inbound_nodes.index)
+            order = [other_layer._inbound_nodes.index(partner[id(node)])
+                     for node in nodes]
+            if order != sorted(order):
+                self._in_nodes.append(Difference(
+                    'graph', self._path_of(nodes[0]), 'order of calls',
+                    str(sorted(order)), str(order)))
+
+    def _compare_attachments(self, model, clone):
+        for what in ('losses', 'updates'):
+            mine = len(set(map(id, getattr(model, what))))
+            its = len(set(map(id, getattr(clone, what))))
+            if mine != its:
+                self._layers_differ('', 'number of ' + what, str(mine), str(its))
+
+
+def _kind(weight):
+    return '%s of shape %s' % (K.dtype(weight), K.int_shape(weight))
+
+
+def op_differences(expected, got, exact, layers):
+    """Compares the ops that building the original and cloning it added.
+
+    # Arguments
+        expected: list of the ops that building the original added.
+        got: list of the ops that cloning it added.
+        exact: whether fewer ops are a difference as well.
+        layers: names of the model's layers, to tell where an op belongs.
+
+    # Returns
+        List of at most one `Difference`.
+    """
+    wanted, added = graphs.count_ops(expected), graphs.count_ops(got)
+    more = [(kind, added[kind] - wanted[kind])
+            for kind in sorted(set(wanted) | set(added))]
+    wrong = [(kind, n) for kind, n in more if n > 0 or n and exact]
+    if not wrong:
+        return []
+    kinds = [kind for kind, _ in wrong]
+    layer = next((name for name in layers if _ops_in(name, kinds, expected) !=
+                  _ops_in(name, kinds, got)), '')
+    text = ', '.join('%d %s %s' % (abs(n), 'more' if n > 0 else 'fewer', kind)
+                     for kind, n in wrong)
+    return [Difference('graph', layer, 'ops', "as many as the original's",
+                       shortened(text))]
+
+
+def _ops_in(scope, kinds, ops):
+    """Counts the ops in a scope, whose name may have got a number: `lstm_1_2`."""
+    def is_in_scope(name):
+        top = name.split('/')[0]
+        return top == scope or (top.startswith(scope + '_') and
+                                top[len(scope) + 1:].isdigit())
+    return graphs.count_ops(op for op in ops
+                            if op.type in kinds and is_in_scope(op.name))
