@@ -1,0 +1,5 @@
+"""Makes the installed Keras clone models faithfully, unless KERAS_CLONE=off."""
+from .overlay import keras_release, released, status
+
+__all__ = ['keras_release', 'released', 'status']
+__version__ = '0.1.0'

@@ -1,0 +1,153 @@
+"""Runs each file under `keras/` on top of the installed module of the same path."""
+import os
+import sys
+from _thread import get_ident
+# Every interpreter imports this at its start: the other imports are made when needed.
+
+KERAS_2 = ('2.2.4', '2.2.5', '2.3.0', '2.3.1')
+# The modules that are overlaid, and the releases that each overlay is written for.
+OVERLAYS = {'keras.models': KERAS_2, 'keras.engine.network': KERAS_2}
+OFF = ('off', '0', 'no', 'false')  # Values of KERAS_CLONE, in upper or lower case.
+WANTED = ('not imported yet', '')
+
+_outcomes = {}  # What was done: name of the module -> (state, reason).
+_searches = set()  # What is being looked for: (thread, name of the module).
+
+
+def status():
+    """Tells what became of each overlaid module in this process.
+
+    # Returns
+        A list of dicts with the keys `module`, `file` (the overlay), `state` (`active`,
+        `not imported yet`, `off`, `unsupported release`, `failed`, `Keras not
+        installed`) and `reason`.
+    """
+    missed = 'failed', 'it was imported before keras_clone, or around it'
+    rows = [(name, _outcomes.get(name, missed) if name in sys.modules else outlook)
+            for name, outlook in _outlook().items()]
+    return [{'module': name, 'file': _file(name), 'state': state, 'reason': reason}
+            for name, (state, reason) in rows]
+
+
+def released(name):
+    """Runs an overlaid module as Keras released it, for comparison.
+
+    # Arguments
+        name: The name of the module, e.g. `'keras.models'`.
+
+    # Returns
+        A new module, which is not in `sys.modules`.
+
+    # Raises
+        ValueError: If `name` is not overlaid, or Keras is not installed.
+    """
+    from importlib import import_module, machinery, util
+    if name not in _outlook() or keras_release() is None:
+        raise ValueError('`name` should be one of {}, and Keras installed. Found: {!r}, '
+                         'Keras {}.'.format(list(_outlook()), name, keras_release()))
+    package = import_module(name.rpartition('.')[0])
+    spec = machinery.PathFinder.find_spec(name, package.__path__)
+    module = util.module_from_spec(spec)
+    exec(spec.loader.get_code(name), vars(module))
+    return module
+
+
+def keras_release():
+    """The release of the installed Keras, `'unknown'` if its source does not tell.
+
+    `keras.__version__` is set last, and metadata can be that of another Keras.
+    None if Keras is not installed.
+    """
+    import linecache
+    import re
+    from importlib.util import find_spec
+    keras = sys.modules.get('keras')
+    spec = getattr(keras, '__spec__', None) if keras else find_spec('keras')
+    if spec is None or not spec.has_location:
+        return None
+    source = [line for file in ('/src/version.py', '/__init__.py')
+              for line in linecache.getlines(os.path.dirname(spec.origin) + file)]
+    found = re.search(r'^__version__ = ["\']([\w.+-]+)', ''.join(source), re.MULTILINE)
+    return found.group(1) if found else 'unknown'
+
+
+def _outlook():
+    """What is to become of the modules of the installed release, before the import."""
+    release, switch = keras_release(), os.environ.get('KERAS_CLONE', '')
+    names = [name for name in OVERLAYS if release in OVERLAYS[name]]
+    if release is None:
+        outlook = 'Keras not installed', ''
+    elif switch.lower() in OFF:
+        outlook = 'off', 'KERAS_CLONE=' + switch
+    elif names:
+        outlook = WANTED
+    else:
+        outlook = 'unsupported release', 'Keras {} is none of {}'.format(
+            release, ', '.join(KERAS_2))
+    return dict.fromkeys(names or OVERLAYS, outlook)
+
+
+def _file(name):
+    """The overlay of a module: in this package or, in a checkout, beside it."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    beside = os.path.dirname(folder)
+    if not os.path.exists(folder + '/keras') and os.path.exists(beside + '/setup.py'):
+        folder = beside
+    return os.path.join(folder, *name.split('.')) + '.py'
+
+
+def _note(name, state, reason=''):
+    """Notes what was done; warns if the module should have been overlaid."""
+    _outcomes[name] = state, reason
+    if state in ('failed', 'unsupported release'):
+        import warnings
+        warnings.warn('keras_clone leaves {} as released: {}'.format(name, reason))
+
+
+class OverlayFinder(object):
+    """Finds an overlaid module where the finders after it do."""
+
+    def find_spec(self, name, path=None, target=None):
+        search = get_ident(), name  # A finder may in its turn ask every finder.
+        if name not in OVERLAYS or search in _searches:
+            return None
+        outlook = _outlook().get(name)
+        if outlook != WANTED:
+            return outlook and _note(name, *outlook)
+        _searches.add(search)
+        try:
+            finders = sys.meta_path[sys.meta_path.index(self) + 1:]
+            specs = (finder.find_spec(name, path, target) for finder in finders
+                     if hasattr(finder, 'find_spec'))
+            spec = next(filter(None, specs), None)
+        finally:
+            _searches.remove(search)
+        if hasattr(getattr(spec, 'loader', None), 'exec_module'):
+            spec.loader = OverlayLoader(spec.loader)
+        return spec
+
+
+class OverlayLoader(object):
+    """Loads a module as its own loader does, then runs the overlay."""
+
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __getattr__(self, name):
+        return getattr(self.loader, name)
+
+    def exec_module(self, module):
+        module.__loader__ = module.__spec__.loader = self.loader
+        self.loader.exec_module(module)
+        namespace, before, path = vars(module), dict(vars(module)), _file(module.__name__)
+        try:
+            with open(path, 'rb') as file:
+                exec(compile(file.read(), path, 'exec', dont_inherit=True), namespace)
+            _note(module.__name__, 'active')
+        except Exception as error:
+            namespace.clear()
+            namespace.update(before)
+            _note(module.__name__, 'failed', '{}: {!r}'.format(path, error))
+
+
+sys.meta_path.insert(0, OverlayFinder())
