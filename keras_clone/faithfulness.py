@@ -75,9 +75,11 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
     own), because a clone function may change the original it is given.
 
     # Arguments
-        build: a function without arguments that returns a new `Model`.
+        build: a function without arguments that returns a new `Model`, or a pair
+            (model, list of arrays to compare outputs on).
         clone_model: the function to check; it is called with the model.
-        inputs: list of arrays to compare outputs on; drawn if not given.
+        inputs: list of arrays to compare outputs on; drawn if not given here or
+            by `build`.
         seed: what is drawn depends on it alone.
         depth: how often to clone: 2 checks the clone and the clone's clone.
         exact_ops: whether building makes nothing but the model's own ops. If not
@@ -101,8 +103,8 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
     """
     with graphs.fresh_state(seed), warnings.catch_warnings():
         warnings.simplefilter('ignore')
-        model, ops = graphs.ops_while(lambda: _built(build))
-        original = _Original(model, inputs, seed)
+        (model, own_inputs), ops = graphs.ops_while(lambda: _built(build))
+        original = _Original(model, inputs or own_inputs, seed)
         original.draw_weights(seed)
         names = [layer.name for layer in model.layers]
         found, parent, first = [], model, None
@@ -130,14 +132,19 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
 
 
 def _built(build):
+    """Returns what `build` returns as a pair (model, list of arrays or None)."""
     try:
-        model = build()
+        built = build()
     except Exception as error:
         raise ModelError('The model cannot be built: ' + summary(error))
+    model, inputs = built if isinstance(built, tuple) else (built, None)
     if not isinstance(model, keras.models.Model):
         raise ModelError('Expected a function that returns a Keras `Model`, '
                          'it returned %s.' % describe(model))
-    return model
+    if not graphs.is_current(model):
+        raise ModelError('Expected a function that builds its model anew each time '
+                         'it is called, it returned one that was built before.')
+    return model, inputs
 
 
 class _Original(object):
@@ -229,7 +236,7 @@ def _first_crash(build, clone_model, generation):
     """
     def crashes(count):
         with graphs.fresh_state():
-            model = build()
+            model, _ = _built(build)
             part = _first_nodes(model, graphs.ordered_nodes(model)[:count])
             try:
                 for _ in range(generation):
@@ -239,7 +246,8 @@ def _first_crash(build, clone_model, generation):
             return False
 
     with graphs.fresh_state():
-        names = [node.outbound_layer.name for node in graphs.ordered_nodes(build())]
+        model, _ = _built(build)
+        names = [node.outbound_layer.name for node in graphs.ordered_nodes(model)]
     count = _first(crashes, len(names))
     return names[count - 1] if count else ''
 

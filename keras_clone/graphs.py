@@ -134,6 +134,12 @@ def current_graph():
     return backend.get_graph()
 
 
+def is_current(model):
+    """Returns whether a model was built in the graph that Keras builds in now."""
+    return (backend_name() != 'tensorflow' or not model.inputs or
+            model.inputs[0].graph is current_graph())
+
+
 def ops_while(function):
     """Calls a function and returns the TensorFlow ops that it added.
 
@@ -254,14 +260,27 @@ def fresh_state(seed=0):
     np.random.seed(seed)
     try:
         if backend_name() == 'tensorflow':
-            import tensorflow as tf
-            with tf.Graph().as_default() as graph, _session(graph).as_default():
+            with _fresh_graph():
                 yield
         else:
             K.reset_uids()
             yield
     finally:
         np.random.set_state(random_state)
+
+
+@contextlib.contextmanager
+def _fresh_graph():
+    import tensorflow as tf
+    from keras.backend import tensorflow_backend
+    with tf.Graph().as_default() as graph, _session(graph):
+        yield
+    # Keras keeps these for good, and with them the graph: 2.2.4 itself, later
+    # releases in the backend of tf.keras.
+    for module in (tensorflow_backend,
+                   getattr(tensorflow_backend, 'tf_keras_backend', None)):
+        for name in ('_GRAPH_UID_DICTS', '_GRAPH_LEARNING_PHASES'):
+            getattr(module, name, {}).pop(graph, None)
 
 
 def _session(graph):
@@ -271,7 +290,7 @@ def _session(graph):
     """
     import tensorflow as tf
     v1 = tf if hasattr(tf, 'Session') else tf.compat.v1
-    config = v1.ConfigProto()
+    config = v1.ConfigProto(allow_soft_placement=True)
     config.graph_options.optimizer_options.opt_level = v1.OptimizerOptions.L0
     rewriting = config.graph_options.rewrite_options
     if hasattr(rewriting, 'disable_meta_optimizer'):  # TensorFlow 1.13
