@@ -9,6 +9,9 @@ masks included. A new layer comes from `from_config(get_config())` as ever, with
 that it was taken from.
 """
 import inspect
+from functools import partial
+from types import FunctionType
+from types import MethodType
 
 from . import backend as K
 from .engine.base_layer import Layer
@@ -112,7 +115,7 @@ class _Cloner(object):
     def __init__(self, layer_map=None):
         self.layer_map = {} if layer_map is None else layer_map
         self.tensor_map = {}
-        self._cloned_nodes = set()
+        self._function_map = {}
 
     def clone(self, model, input_tensors=None):
         """Clones a model that is not nested in another; see `clone_model`."""
@@ -131,16 +134,28 @@ class _Cloner(object):
     def layer(self, layer):
         """Returns the clone of a layer, or of a nested model."""
         if layer not in self.layer_map:
+            # While it is cloned, it stands for itself in functions that hold it.
+            self.layer_map[layer] = layer
             self.layer_map[layer] = self._new_layer(layer)
         return self.layer_map[layer]
 
     def value(self, value):
-        """Returns a copy of a call argument, with the clone's tensors in it."""
+        """Returns what a value that a layer was called or made with is in the clone.
+
+        Containers are copied; tensors, layers and functions that hold them are
+        mapped to the clone's; anything else is returned as it is.
+        """
         if type(value) in (list, tuple):
-            return type(value)(self.value(v) for v in value)
+            return type(value)([self.value(v) for v in value])
         if type(value) is dict:
             return {k: self.value(v) for k, v in value.items()}
-        return self.tensor(value) if K.is_tensor(value) else value
+        if K.is_tensor(value):
+            return self.tensor(value)
+        if isinstance(value, Layer):
+            return self.layer(value)
+        if isinstance(value, (FunctionType, MethodType, partial)):
+            return self._function(value)
+        return value
 
     def tensor(self, x):
         """Returns the clone of a tensor, or `x` itself if it is none of the model's.
@@ -148,10 +163,38 @@ class _Cloner(object):
         A tensor that a layer got as a call argument may come from layers that are
         not among the model's: only its history leads to them.
         """
-        if id(x) not in self.tensor_map and hasattr(x, '_keras_history'):
-            layer, node_index, _ = x._keras_history
-            self._clone_node(layer._inbound_nodes[node_index])
+        if id(x) not in self.tensor_map:
+            if hasattr(x, '_keras_history'):
+                layer, node_index, _ = x._keras_history
+                self._clone_node(layer._inbound_nodes[node_index])
+            else:
+                self.tensor_map[id(x)] = self._backend_tensor(x)
         return self.tensor_map.get(id(x), x)
+
+    def _backend_tensor(self, x):
+        """Returns a tensor that no layer made, computed anew where it has to be."""
+        replace, made, pending = {}, {id(x): x}, [x]
+        while pending:
+            for operand in _operands(pending.pop()):
+                if id(operand) in self.tensor_map or K.is_keras_tensor(operand):
+                    replace[operand] = self.tensor(operand)
+                elif id(operand) not in made:
+                    made[id(operand)] = operand
+                    pending.append(operand)
+        return _recompute(x, made.values(), replace) if replace else x
+
+    def _function(self, function):
+        """Returns a function that holds the clone's tensors and layers.
+
+        It is `function` itself if that holds none of the model's.
+        """
+        if id(function) not in self._function_map:
+            self._function_map[id(function)] = function  # It may hold itself.
+            held = _held_by(function)
+            new = self.value(held)
+            if not _same_leaves(held, new):
+                self._function_map[id(function)] = _function_holding(function, new)
+        return self._function_map[id(function)]
 
     def _new_layer(self, layer):
         if isinstance(layer, InputLayer):
@@ -295,7 +338,7 @@ class _LiveConfig(object):
 
     def _layer_stand_in(self, layer):
         cls = layer.__class__
-        name = self._class_name(cls.__name__, layer, self._cloner.layer)
+        name = self._class_name(cls.__name__, layer)
         # `Bidirectional` serializes the clone of its layer once more, by itself.
         self.custom_objects.setdefault(cls.__name__, cls)
         # A layer may serve as the activation of another: then `__name__` is asked.
@@ -328,20 +371,19 @@ class _LiveConfig(object):
 
     def _function_stand_in(self, function):
         name = getattr(function, '__name__', type(function).__name__)
-        name = self._name(function, name)
+        name = self._name(self._cloner.value(function), name)
         if isinstance(function, type):
             return function
-        cls = type(self._class_name(name, function, lambda function: function),
-                   (_NamedFunction,), {})
+        cls = type(self._class_name(name, function), (_NamedFunction,), {})
         stand_in = cls(function, name)
         self._live[id(stand_in)] = function
         return stand_in
 
-    def _class_name(self, name, live, get_clone):
+    def _class_name(self, name, live):
         """Returns the name of a class whose instances are read back as the clone
         of `live`, whatever their config."""
         name = '%s@%d' % (name, id(live))
-        self.custom_objects[name] = lambda **config: get_clone(live)
+        self.custom_objects[name] = lambda **config: self._cloner.value(live)
         return name
 
     def _name(self, live, name):
@@ -353,12 +395,12 @@ class _LiveConfig(object):
     def _resolve(self, value):
         if id(value) in self._live:
             live = self._live[id(value)]
-            return self._cloner.layer(live) if isinstance(live, Layer) else live
+            return self._cloner.value(live)
         if type(value) in (list, tuple):
             return type(value)([self._resolve(v) for v in value])
         if type(value) is dict:
             return {k: self._resolve(v) for k, v in value.items()}
-        return self._cloner.tensor(value) if K.is_tensor(value) else value
+        return self._cloner.value(value)
 
 
 class _NamedFunction(object):
@@ -406,6 +448,105 @@ def _constructor_arguments(layer):
 
 
 _LAYER_FROM_CONFIG = Layer.from_config.__func__
+
+
+def _held_by(function):
+    """Returns what a function holds apart from its code, as a dict.
+
+    The global names are those that its code mentions; functions among them are
+    followed within the module only: what a script makes is global in it.
+    """
+    if isinstance(function, MethodType):
+        return {'self': function.__self__}
+    if isinstance(function, partial):
+        return {'func': function.func, 'args': function.args,
+                'keywords': function.keywords}
+    names = _global_names(function.__code__) & set(function.__globals__)
+    mentioned = {name: function.__globals__[name] for name in names}
+    return {'cells': [_cell_contents(cell) for cell in function.__closure__ or ()],
+            'defaults': function.__defaults__,
+            'kwdefaults': function.__kwdefaults__,
+            'globals': {name: value for name, value in mentioned.items()
+                        if not isinstance(value, FunctionType) or
+                        value.__module__ == function.__module__}}
+
+
+def _function_holding(function, held):
+    """Returns a copy of a function that holds what `_held_by` would return."""
+    if isinstance(function, MethodType):
+        return MethodType(function.__func__, held['self'])
+    if isinstance(function, partial):
+        return partial(held['func'], *held['args'], **held['keywords'])
+    scope = dict(function.__globals__, **held['globals'])
+    new = FunctionType(function.__code__, scope, function.__name__,
+                       held['defaults'], tuple(map(_cell, held['cells'])))
+    new.__kwdefaults__ = held['kwdefaults']
+    new.__dict__.update(function.__dict__)
+    return new
+
+
+def _global_names(code):
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if inspect.iscode(constant):
+            names |= _global_names(constant)
+    return names
+
+
+def _cell(value):
+    return (lambda: value).__closure__[0]
+
+
+def _cell_contents(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:  # The name is not bound yet, or no longer.
+        return None
+
+
+def _same_leaves(value, other):
+    if type(value) in (list, tuple):
+        return all(map(_same_leaves, value, other))
+    if type(value) is dict:
+        return all(_same_leaves(v, other[k]) for k, v in value.items())
+    return value is other
+
+
+def _operands(x):
+    """Returns the tensors that a tensor of the backend is computed from."""
+    if K.backend() == 'tensorflow':
+        return list(x.op.inputs)
+    if K.backend() == 'theano' and x.owner is not None:
+        return x.owner.inputs
+    return []
+
+
+def _recompute(x, made, replace):
+    """Computes a tensor of the backend once more, from other tensors.
+
+    # Arguments
+        x: the tensor, of any shape.
+        made: the tensors to compute anew: `x` and those between `replace` and it.
+        replace: dict {tensor: tensor of the same shape to take in its place}.
+
+    # Returns
+        A tensor of the shape of `x`.
+
+    # Raises
+        ValueError: if the backend has no means to do so.
+    """
+    if K.backend() == 'theano':
+        import theano
+        return theano.clone(x, replace=replace)
+    try:
+        from tensorflow.contrib import graph_editor
+    except ImportError:
+        raise ValueError('Cannot clone a model with a layer that was given the '
+                         'tensor %s: functions of the backend made it from tensors '
+                         'of the model. Make it in a `Lambda` layer.' % x)
+    ops = [y.op for y in made if y.op.inputs or y.op.type == 'Const']
+    _, copies = graph_editor.copy_with_input_replacements(ops, replace)
+    return copies.transformed(x)
 
 
 def _nodes_in_call_order(network):

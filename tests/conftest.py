@@ -8,7 +8,7 @@ import pytest  # noqa: E402
 
 @pytest.fixture
 def assert_faithful():
-    """A function that builds a model, clones it twice and fails if one is unfaithful.
+    """Builds a model, clones it twice and fails if a clone is unfaithful.
 
     What it checks is told in `keras_clone/faithfulness.py`.
     """

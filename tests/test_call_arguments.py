@@ -1,4 +1,6 @@
 """Call arguments: what a layer was called with beside its inputs."""
+import sys
+
 import numpy as np
 import pytest
 from keras import backend as K
@@ -107,6 +109,41 @@ def test_mask_argument_that_is_the_mask_of_a_layer(assert_faithful):
         x = Lambda(lambda t: 2 * t, mask=lambda t, mask: None)(embedding(words))
         return Model(words, LSTM(2)(x, mask=embedding.output_mask))
     assert_faithful(build)
+
+
+def test_mask_argument_made_by_the_backend(assert_faithful):
+    def build():
+        words = Input((5,))
+        x = Embedding(4, 3)(words)
+        return Model(words, LSTM(2)(x, mask=K.not_equal(words, 0)))
+    assert_faithful(build)
+
+
+def test_argument_made_by_the_backend_from_a_hidden_layer():
+    x = Input((3,))
+    model = Model(x, Mix()(x, extra=2 * K.abs(Dense(3)(x))))
+    value = np.ones((2, 3))
+    clone = clone_model(model)
+    np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-5)
+
+
+def test_guard_argument_that_does_not_depend_on_the_model():
+    x = Input((3,))
+    constant = K.constant([1., 2., 3.]) * 2
+    clone = clone_model(Model(x, Mix()(x, extra=constant)))
+    assert clone.layers[-1]._inbound_nodes[0].arguments['extra'] is constant
+    np.testing.assert_allclose(clone.predict(np.zeros((1, 3))), [[2, 4, 6]])
+
+
+@pytest.mark.skipif(K.backend() != 'tensorflow', reason='Theano can always')
+def test_argument_made_by_the_backend_is_refused_if_it_cannot_be_made_again(
+        monkeypatch):
+    x = Input((3,))
+    model = Model(x, Mix()(x, extra=2 * x))
+    # As on TensorFlow 2.
+    monkeypatch.setitem(sys.modules, 'tensorflow.contrib', None)
+    with pytest.raises(ValueError, match='`Lambda` layer'):
+        clone_model(model)
 
 
 def test_mask_argument_none_switches_the_mask_off(assert_faithful):

@@ -172,6 +172,95 @@ def test_arguments_of_a_lambda_are_copied():
     assert clone.layers[-1].arguments['a'] is not model.layers[-1].arguments['a']
 
 
+def plus(x, other):
+    return x + other
+
+
+def holding_in_a_closure(tensor):
+    return lambda x: x + tensor
+
+
+def holding_in_a_default(tensor):
+    return lambda x, other=tensor: x + other
+
+
+def holding_in_a_keyword_default(tensor):
+    def function(x, *, other=tensor):
+        return x + other
+    return function
+
+
+def holding_in_a_partial(tensor):
+    return functools.partial(plus, other=tensor)
+
+
+def holding_in_a_list(tensor):
+    tensors = [{'first': tensor}]
+    return lambda x: sum([x + each['first'] for each in tensors])
+
+
+def holding_in_another_function(tensor):
+    inner = holding_in_a_closure(tensor)
+    return lambda x: inner(x)
+
+
+def holding_in_a_global(tensor):
+    scope = {'tensor': tensor}
+    exec('def inner(x):\n    return x + sum([tensor for _ in range(1)])\n'
+         'def function(x):\n    return inner(x)', scope)
+    return scope['function']
+
+
+@pytest.mark.parametrize('holding', [
+    holding_in_a_closure, holding_in_a_default, holding_in_a_keyword_default,
+    holding_in_a_partial, holding_in_a_list, holding_in_another_function,
+    holding_in_a_global], ids=lambda holding: holding.__name__)
+def test_lambda_that_holds_a_tensor(holding, assert_faithful):
+    def build():
+        x = Input((3,))
+        other = Dense(3)(x)
+        return Model(x, [Lambda(holding(other))(x), other])
+    assert_faithful(build)
+
+
+class Doubling(Dense):
+    """A layer with a method that a `Lambda` may be given."""
+
+    def double(self, inputs):
+        return self(self(inputs))
+
+
+@pytest.mark.parametrize('holding', [
+    lambda layer: lambda x: layer(x),
+    lambda layer: layer.double,
+], ids=['closure', 'bound method'])
+def test_lambda_that_holds_a_layer(holding):
+    x = Input((3,))
+    held = Doubling(3)
+    model = Model(x, Lambda(holding(held))(x))
+    clone = clone_model(model)
+    nodes = len(held._inbound_nodes)
+    value = np.ones((2, 3))
+    expected = model.predict(value)
+    np.testing.assert_allclose(clone.predict(value), expected, rtol=1e-5)
+    held.set_weights([weight + 1 for weight in held.get_weights()])
+    np.testing.assert_allclose(clone.predict(value), expected, rtol=1e-5)
+    assert len(held._inbound_nodes) == nodes
+
+
+def test_guard_function_that_holds_nothing_of_the_model_is_the_same():
+    calls = []
+
+    def count(x):
+        calls.append(1)
+        return x if calls else never_bound
+
+    if not callable(count):
+        never_bound = None
+    model = chain(lambda: Lambda(count))()
+    assert clone_model(model).layers[-1].function is count
+
+
 @pytest.mark.parametrize('activation', [gelu, lambda x: TWO * x, relu, Thrice()],
                          ids=['named', 'lambda', 'named as one of Keras', 'object'])
 def test_activation(activation, assert_faithful):
