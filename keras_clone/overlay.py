@@ -91,7 +91,7 @@ def _file(name):
     """The overlay of a module: in this package or, in a checkout, beside it."""
     folder = os.path.dirname(os.path.abspath(__file__))
     beside = os.path.dirname(folder)
-    if not os.path.exists(folder + '/keras') and os.path.exists(beside + '/setup.py'):
+    if not any(map(os.path.exists, (folder + '/keras', beside + '/keras/__init__.py'))):
         folder = beside
     return os.path.join(folder, *name.split('.')) + '.py'
 
