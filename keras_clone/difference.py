@@ -10,9 +10,9 @@ from . import graphs
 
 FAITHFUL = 'faithful'
 CRASH = 'crash'
-PREDICT = 'error at predict'
+PREDICT = 'cannot predict'
 NUMBERS = 'wrong numbers'
-CLONING = 'clone does not clone'
+CLONING = 'clones only once'
 SHARING = 'not independent'
 GRAPH = 'other graph'
 SAVING = 'does not save'

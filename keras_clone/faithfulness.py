@@ -136,7 +136,7 @@ def _built(build):
     try:
         built = build()
     except Exception as error:
-        raise ModelError('The model cannot be built: ' + summary(error))
+        raise ModelError('The model cannot be built: %s.' % summary(error))
     model, inputs = built if isinstance(built, tuple) else (built, None)
     if not isinstance(model, keras.models.Model):
         raise ModelError('Expected a function that returns a Keras `Model`, '
@@ -177,8 +177,8 @@ class _Original(object):
         try:
             self.outputs = self.evaluate(tensors)
         except Exception as error:
-            raise ModelError('The model cannot be evaluated on the inputs: ' +
-                             summary(error))
+            raise ModelError('The model cannot be evaluated on the inputs: %s.'
+                             % summary(error))
         self.is_random = not _all_close(self.outputs, self.evaluate(tensors))
 
     def evaluate(self, tensors):

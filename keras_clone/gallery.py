@@ -82,7 +82,7 @@ def gelu(x):
 
 
 def lambda_with_two_outputs():
-    """Issue 12202: a Lambda with two outputs"""
+    """Issue 12202: two-output Lambda"""
     x = layers.Input((1,))
     a, b = layers.Lambda(lambda x: [x, x],
                          output_shape=lambda shape: [shape, shape])(x)
@@ -90,7 +90,7 @@ def lambda_with_two_outputs():
 
 
 def masked_bidirectional():
-    """A mask that goes through Bidirectional"""
+    """Mask through a Bidirectional"""
     x = layers.Input((4,))
     y = layers.Embedding(10, 3, mask_zero=True)(x)
     y = layers.Bidirectional(layers.LSTM(2, return_sequences=True))(y)
@@ -98,7 +98,7 @@ def masked_bidirectional():
 
 
 def nested_model_with_mask():
-    """A nested model whose output has a mask"""
+    """Nested model that gives a mask"""
     words = layers.Input((4,))
     embedded = layers.Embedding(10, 3, mask_zero=True)(words)
     nested = Model(words, embedded)
@@ -107,27 +107,27 @@ def nested_model_with_mask():
 
 
 def own_compute_mask():
-    """A layer with a compute_mask of its own"""
+    """Layer with its own compute_mask"""
     x = layers.Input((4,))
     y = layers.Embedding(10, 3, mask_zero=True)(x)
     return Model(x, layers.SimpleRNN(2)(KeepMask()(y)))
 
 
 def masked_sequence():
-    """A masked recurrent layer"""
+    """Masked recurrent layer"""
     x = layers.Input((4, 3))
     return Model(x, layers.SimpleRNN(2)(layers.Masking()(x)))
 
 
 def two_masked_outputs():
-    """A masked layer with two outputs"""
+    """Masked layer with two outputs"""
     x = layers.Input((4, 3))
     a, b = TwoOutputs()(layers.Masking()(x))
     return Model(x, layers.SimpleRNN(2)(layers.Add()([a, b])))
 
 
 def encoder_decoder():
-    """Encoder and decoder: initial_state=[h, c]"""
+    """Encoder-decoder, initial_state="""
     words = layers.Input((4,))
     _, h, c = layers.LSTM(2, return_state=True)(
         layers.Embedding(10, 3, mask_zero=True)(words))
@@ -137,7 +137,7 @@ def encoder_decoder():
 
 
 def mask_as_argument():
-    """A mask passed by hand: mask=tensor"""
+    """Mask passed by hand, mask="""
     x = layers.Input((4,))
     embedding = layers.Embedding(10, 3, mask_zero=True)
     y = layers.Lambda(lambda x: 2 * x)(embedding(x))
@@ -145,13 +145,13 @@ def mask_as_argument():
 
 
 def lambda_with_global_name():
-    """A Lambda that uses a global name"""
+    """Lambda that uses a global name"""
     x = layers.Input((4,))
     return Model(x, layers.Lambda(lambda x: backend.reverse(x, 1))(x))
 
 
 def lambda_with_mask():
-    """A Lambda with mask=..."""
+    """Lambda with mask="""
     x = layers.Input((4, 3))
     y = layers.Lambda(
         lambda x: 2 * x,
@@ -160,26 +160,26 @@ def lambda_with_mask():
 
 
 def custom_layer_in_nested_model():
-    """A custom layer in a nested model"""
+    """Custom layer in a nested model"""
     nested = Sequential([layers.Dense(3, input_shape=(4,)), Scale()])
     x = layers.Input((4,))
     return Model(x, nested(x))
 
 
 def custom_layer_in_wrapper():
-    """A custom layer in a wrapper"""
+    """Custom layer in a wrapper"""
     x = layers.Input((4, 3))
     return Model(x, layers.TimeDistributed(Scale())(x))
 
 
 def custom_cell():
-    """A custom recurrent cell"""
+    """Custom recurrent cell"""
     x = layers.Input((4, 3))
     return Model(x, layers.RNN(MinimalCell(2))(x))
 
 
 def callable_activation():
-    """An activation that is a function"""
+    """Function as activation"""
     return Sequential([layers.Dense(3, activation=gelu, input_shape=(4,))])
 
 
@@ -192,21 +192,21 @@ def two_lambdas_in_one_layer():
 
 
 def call_arguments():
-    """A layer called with an argument"""
+    """Layer called with an argument"""
     x = layers.Input((4,))
     power = Power()
     return Model(x, layers.Add()([power(x, exponent=2), power(x, exponent=3)]))
 
 
 def shared_layer():
-    """A layer used in two places"""
+    """Layer used in two places"""
     x = layers.Input((4,))
     shared = layers.Dense(4, activation='tanh')
     return Model(x, layers.Add()([shared(x), shared(shared(x))]))
 
 
 def layer_shared_with_nested_model():
-    """A layer shared with a nested model"""
+    """Layer shared with a nested model"""
     shared = layers.Dense(4, activation='tanh')
     inner = layers.Input((4,))
     nested = Model(inner, shared(inner))
@@ -215,14 +215,14 @@ def layer_shared_with_nested_model():
 
 
 def shared_nested_model():
-    """A nested model used in two places"""
+    """Nested model used in two places"""
     nested = Sequential([layers.Dense(3, input_shape=(4,)), layers.Dense(2)])
     a, b = layers.Input((4,)), layers.Input((4,))
     return Model([a, b], layers.Subtract()([nested(a), nested(b)]))
 
 
 def convolutions():
-    """Convolution, batch normalization, dropout"""
+    """Plain convolutional network"""
     return Sequential([
         layers.Conv2D(2, 3, activation='relu', input_shape=(6, 6, 1)),
         layers.BatchNormalization(),

@@ -1,0 +1,19 @@
+"""Runs the command `keras-clone`: `python -m keras_clone`."""
+import sys
+
+
+def main():
+    """Runs the command; without what it needs, says what to install."""
+    try:
+        from .commands import main as command
+    except ImportError as error:
+        if error.name not in ('click', 'rich'):
+            raise
+        sys.stderr.write('Error: keras-clone needs %s for its commands. Install it '
+                         'with: pip install "keras-clone[commands]"\n' % error.name)
+        sys.exit(2)
+    command(prog_name='keras-clone')
+
+
+if __name__ == '__main__':
+    main()

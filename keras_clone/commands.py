@@ -1,0 +1,341 @@
+"""The commands `keras-clone status` and `keras-clone check`."""
+import collections
+import contextlib
+import importlib
+import json
+import logging
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import click
+from rich import box
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+from rich.text import Text
+
+import keras_clone
+
+# A model to check: its name, what to show for it, a function that builds it, whether
+# that function makes nothing but the model's own ops, what to do if it fails.
+Subject = collections.namedtuple('Subject', 'name text build exact_ops advice')
+
+FUNCTION = 'package.module:function'
+
+
+class Failure(click.ClickException):
+    """What the user has to put right: one line on stderr, exit status 2."""
+    exit_code = 2
+
+
+@click.group(context_settings={'help_option_names': ['-h', '--help']})
+@click.version_option(keras_clone.__version__, prog_name='keras-clone')
+def main():
+    """Makes `keras.models.clone_model` clone faithfully."""
+
+
+@main.command()
+def status():
+    """Tell which Keras is used and what is overlaid."""
+    with _quiet():
+        try:
+            facts = _facts()
+        except Failure as failure:
+            facts = {'Keras': failure.message, 'Python': platform.python_version()}
+        rows = keras_clone.status()
+    for name, fact in facts.items():
+        click.echo('%-8s %s' % (name, fact))
+    click.echo()
+    for row in rows:
+        why = row['reason'] or (row['file'] if row['state'] == 'active' else '')
+        click.echo('%s: %s%s' % (row['module'], row['state'],
+                                 ' (%s)' % why if why else ''))
+
+
+@main.command()
+@click.argument('model', required=False)
+@click.option('--only', metavar='TEXT',
+              help='Check only those models of the gallery that have TEXT in their '
+                   'name or description.')
+@click.option('--seed', default=0, show_default=True,
+              help='What weights and inputs are drawn from.')
+@click.option('--json', 'as_json', is_flag=True, help='Print JSON for programs.')
+@click.option('--verbose', '-v', is_flag=True, help='Print every difference found.')
+@click.option('--lines', is_flag=True, hidden=True)
+@click.pass_context
+def check(context, model, only, seed, as_json, verbose, lines):
+    """Clone a model by the released function and by this one.
+
+    Says for each clone whether it is faithful and, if not, at which layer it first
+    parts from the original.
+
+    MODEL is an .h5 file, or package.module:function: a function that builds a model
+    and returns it, or returns a pair (model, list of input arrays). Without MODEL,
+    a gallery of models is checked, the one of Keras issue 12202 first.
+
+    Exit status: 0 if the active clone_model is faithful everywhere, 1 if it is not,
+    2 if nothing could be checked.
+    """
+    out = sys.stdout
+    with _quiet(), contextlib.redirect_stdout(sys.stderr):
+        facts = _facts()
+        inactive = _why_inactive()
+        subjects = _subjects(model, only)
+        if lines:
+            for subject in subjects:
+                click.echo(json.dumps(_result(subject, seed)), file=out)
+            return
+        rows = _rows(subjects, seed, not inactive, [model, '--only', only or '',
+                                                    '--seed', str(seed)])
+    if as_json:
+        click.echo(json.dumps(_data(facts, inactive, seed, rows), indent=2))
+    else:
+        _print_table(rows, inactive)
+        click.echo()
+        if verbose or model:
+            _print_differences(rows, inactive)
+        click.echo(_last_line(rows, inactive))
+    if not all(_is_faithful(row['active']) for row in rows):
+        context.exit(1)
+
+
+# What there is
+
+
+@contextlib.contextmanager
+def _quiet():
+    """Context without the warnings of Keras, NumPy and the backends."""
+    os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
+    logging.getLogger('tensorflow').setLevel(logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        yield
+
+
+def _facts():
+    """Imports Keras and tells what is there, in the order in which it is shown."""
+    release = keras_clone.keras_release()
+    if release is None:
+        raise Failure('Keras is not installed. Install it, for example with: '
+                      'pip install keras==2.3.1')
+    try:
+        importlib.import_module('keras.models')
+        keras = sys.modules['keras']
+        backend = keras.backend.backend()
+        backend_release = importlib.import_module(backend).__version__
+    except Exception as error:
+        raise Failure('Keras %s cannot be imported: %s'
+                      % (release, _one_line(error)))
+    return collections.OrderedDict([
+        ('Keras', '%s, %s' % (release, os.path.dirname(keras.__file__))),
+        ('Backend', '%s %s' % (backend, backend_release)),
+        ('Python', '%s, %s' % (platform.python_version(), sys.executable))])
+
+
+def _one_line(error):
+    return ' '.join(('%s: %s' % (type(error).__name__, error)).split())
+
+
+def _why_inactive():
+    """Returns why `clone_model` is as released; empty if it is this one."""
+    row = keras_clone.status()[0]
+    if row['state'] == 'unsupported release':
+        raise Failure('Nothing can be checked: %s.' % row['reason'])
+    if row['state'] == 'active':
+        return ''
+    return ', '.join(filter(None, [row['state'], row['reason']]))
+
+
+# What to check
+
+
+def _subjects(model, only):
+    """Returns the `Subject`s that the arguments of the command ask for."""
+    if model is None:
+        return _of_gallery(only)
+    if only:
+        raise Failure('--only chooses from the gallery: leave it out with a MODEL.')
+    if model.endswith(('.h5', '.hdf5', '.keras')):
+        return [_of_file(model)]
+    if ':' in model:
+        return [_of_function(model)]
+    raise Failure('MODEL should be an .h5 file or %s. Found: %s' % (FUNCTION, model))
+
+
+def _of_gallery(only):
+    from . import gallery
+    subjects = [Subject(build.__name__, build.__doc__, build, True, '')
+                for build in gallery.MODELS]
+    chosen = [each for each in subjects
+              if not only or only.lower() in (each.name + each.text).lower()]
+    if not chosen:
+        raise Failure('No model of the gallery has %r in its name or description. '
+                      'Their names: %s' % (only, ', '.join(each.name
+                                                           for each in subjects)))
+    return chosen
+
+
+def _of_file(path):
+    if not os.path.isfile(path):
+        raise Failure('There is no file %s.' % path)
+
+    def load():
+        from keras.models import load_model
+        return load_model(path, compile=False)
+    return Subject(path, os.path.basename(path), load, False,
+                   ' A file holds no custom layers and functions: if the model has '
+                   'some, write a function that loads it with `custom_objects`, and '
+                   'give %s.' % FUNCTION)
+
+
+def _of_function(model):
+    name, _, way = model.partition(':')
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        found = importlib.import_module(name)
+    except Exception as error:
+        raise Failure('The module of MODEL, %s, cannot be imported: %s'
+                      % (name, _one_line(error)))
+    for part in way.split('.'):
+        found = getattr(found, part, None)
+    if not callable(found):
+        raise Failure('MODEL should be %s. There is no function %s in %s.'
+                      % (FUNCTION, way, name))
+    return Subject(model, model, found, False, '')
+
+
+# Checking
+
+
+def _result(subject, seed):
+    """Checks the active `clone_model` with a model."""
+    from keras.models import clone_model
+    from . import faithfulness
+    try:
+        report = faithfulness.check_clone(subject.build, clone_model, seed=seed,
+                                          exact_ops=subject.exact_ops)
+    except faithfulness.ModelError as error:
+        raise Failure('%s: %s%s' % (subject.name, error, subject.advice))
+    return {'outcome': report.outcome, 'layer': report.layer,
+            'reason': report.reason,
+            'differences': [str(each) for each in report.differences]}
+
+
+def _rows(subjects, seed, compare, arguments):
+    """Checks every model; with `compare`, the released function as well."""
+    console = Console(stderr=True)
+    progress = Progress(console=console, transient=True,
+                        disable=not console.is_terminal)
+    rows = []
+    with progress, _released_results(compare, arguments) as released:
+        for subject in progress.track(subjects, description='Cloning'):
+            active = _result(subject, seed)
+            rows.append(collections.OrderedDict([
+                ('model', subject.name), ('description', subject.text),
+                ('released', next(released) if compare else active),
+                ('active', active)]))
+    return rows
+
+
+@contextlib.contextmanager
+def _released_results(wanted, arguments):
+    """Context in which another process checks the function as released.
+
+    It has to be another one: all that is overlaid is as released there, not only
+    `keras.models`, and nothing that one function spoils is seen by the other.
+    """
+    if not wanted:
+        yield None
+        return
+    command = [sys.executable, '-m', 'keras_clone', 'check', '--lines']
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    path = [os.environ['PYTHONPATH']] if os.environ.get('PYTHONPATH') else []
+    environment = dict(os.environ, KERAS_CLONE='off',
+                       PYTHONPATH=os.pathsep.join(path + [folder]))
+    with tempfile.TemporaryFile('w+') as errors:
+        process = subprocess.Popen(
+            command + [each for each in arguments if each is not None],
+            env=environment, stdout=subprocess.PIPE, stderr=errors,
+            universal_newlines=True)
+        try:
+            yield _parsed(process.stdout, errors)
+        finally:
+            process.kill()
+            process.stdout.close()
+            process.wait()
+
+
+def _parsed(lines, errors):
+    for line in lines:
+        yield json.loads(line)
+    errors.seek(0)
+    last = (errors.read().strip() or 'it ended early').split('\n')[-1]
+    raise Failure('The released function could not be checked: %s' % last)
+
+
+# What is printed
+
+
+def _is_faithful(result):
+    return result['outcome'] == 'faithful'
+
+
+def _columns(inactive):
+    """Returns the columns of the table: pairs (heading, key of a row)."""
+    released = [('Released', 'released')]
+    return released if inactive else released + [('This one', 'active')]
+
+
+def _print_table(rows, inactive):
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for heading in ['Model'] + [heading for heading, _ in _columns(inactive)]:
+        table.add_column(heading)
+    for row in rows:
+        table.add_row(Text(row['description']),
+                      *[_cell(row[key]) for _, key in _columns(inactive)])
+    Console().print(table)
+
+
+def _cell(result):
+    if _is_faithful(result):
+        return Text(result['outcome'], style='green')
+    cell = Text(result['outcome'], style='red')
+    if result['layer']:
+        cell.append(' at ' + result['layer'], style='default')
+    return cell
+
+
+def _print_differences(rows, inactive):
+    for row in rows:
+        for heading, key in _columns(inactive):
+            if row[key]['differences']:
+                click.echo('%s, %s:' % (row['description'], heading.lower()))
+                click.echo(''.join('  %s\n' % each
+                                   for each in row[key]['differences']))
+
+
+def _last_line(rows, inactive):
+    counts = [sum(_is_faithful(row[key]) for row in rows)
+              for key in ('released', 'active')]
+    count = '%d model%s' % (len(rows), '' if len(rows) == 1 else 's')
+    if inactive:
+        return ('%s: released clone_model faithful for %d. It is what is active: '
+                'keras-clone is not (%s).' % (count, counts[0], inactive))
+    return '%s: released clone_model faithful for %d, this one for %d.' % (
+        count, counts[0], counts[1])
+
+
+def _data(facts, inactive, seed, rows):
+    data = collections.OrderedDict(
+        (name.lower(), fact.split(',')[0]) for name, fact in facts.items())
+    data['active'] = 'released' if inactive else 'keras-clone'
+    data['seed'] = seed
+    data['faithful'] = {key: sum(_is_faithful(row[key]) for row in rows)
+                        for key in ('released', 'active')}
+    data['models'] = rows
+    return data
