@@ -1,0 +1,320 @@
+"""Proves the patches of the Keras release that is installed.
+
+    python patches/prove.py [--python PYTHON] [--without-own-tests]
+
+Copies the installed Keras to a temporary folder, applies the patches to the copy
+one after the other, and runs after each the tests that go with them. Then runs
+Keras's own tests, from its source distribution, before and after all patches. The
+environment itself is left as it is.
+
+Exit status 0 if every patch mends something, nothing that worked is broken, and
+every test passes in the end; 1 if not. The last line tells which.
+"""
+import argparse
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from glob import glob
+from xml.etree import ElementTree
+
+PATCHES = os.path.dirname(os.path.abspath(__file__))
+TESTS = os.path.join(os.path.dirname(PATCHES), 'tests', 'keras')
+PULL_REQUEST_TESTS = os.path.join(TESTS, 'test_sequential_model.py')
+FOLLOW_UP_TESTS = os.path.join(TESTS, 'test_node_arguments.py')
+# Those of Keras's own tests that reach the code which the patches change.
+OWN_TESTS = ('keras/test_sequential_model.py', 'keras/engine/test_topology.py',
+             'test_model_saving.py', 'keras/utils/multi_gpu_test.py',
+             'keras/layers/wrappers_test.py')
+
+# Runs on Python 2.7 too. Importing Keras would import the whole backend.
+FIND = """
+import sys
+try:
+    from importlib.util import find_spec
+    print(find_spec('keras').origin)
+except ImportError:
+    import imp
+    print(imp.find_module('keras')[1] + '/__init__.py')
+print('%d.%d' % sys.version_info[:2])
+"""
+# Keras's tests for several GPUs are skipped without. TensorFlow places softly.
+STAND_IN = """
+from keras.utils import multi_gpu_utils
+multi_gpu_utils._get_available_devices = lambda: ['/cpu:0'] + [
+    '/gpu:%d' % i for i in range(8)]
+"""
+
+Installed = collections.namedtuple('Installed', 'folder release python_version')
+
+
+def installed_keras(python=sys.executable):
+    """Finds the Keras of an interpreter, as it was installed.
+
+    # Arguments
+        python: Path of the interpreter.
+
+    # Returns
+        A named tuple: `folder` of the package, `release` of Keras (None if its
+        source does not tell) and `python_version`.
+
+    # Raises
+        subprocess.CalledProcessError: If it has no Keras.
+    """
+    out = subprocess.check_output([python, '-c', FIND], env=_environment())
+    init, version = out.decode().split('\n')[:2]
+    with open(init) as stream:
+        release = re.search(r"^__version__ = '([^']+)'", stream.read(), re.MULTILINE)
+    return Installed(os.path.dirname(init), release and release.group(1), version)
+
+
+def patches_of(release):
+    """The paths of a release's patches, in the order in which they apply."""
+    return sorted(glob(os.path.join(PATCHES, str(release), '*.patch')))
+
+
+def copy_keras(installed, directory):
+    """Copies the installed package `keras` into `directory`."""
+    shutil.copytree(installed.folder, os.path.join(directory, 'keras'),
+                    ignore=shutil.ignore_patterns('__pycache__', '*.pyc'))
+
+
+def apply_patch(patch, directory):
+    """Applies a patch to the package `keras` in `directory`.
+
+    # Raises
+        subprocess.CalledProcessError: If the patch does not apply; nothing is
+            changed then.
+    """
+    # Within a repository, git would leave out what is not under `directory`.
+    environment = dict(os.environ, GIT_CEILING_DIRECTORIES=os.path.dirname(
+        os.path.realpath(directory)))
+    for options in (['--check'], []):
+        subprocess.check_output(
+            ['git', 'apply', '--unidiff-zero'] + options + [patch], cwd=directory,
+            env=environment, stderr=subprocess.STDOUT)
+
+
+def changed_lines(patch):
+    """Counts the lines of a patch: a pair (added, removed)."""
+    with open(patch) as stream:
+        lines = stream.read().split('\n')
+    return (sum(re.match(r'\+(?!\+\+ )', line) is not None for line in lines),
+            sum(re.match(r'-(?!-- )', line) is not None for line in lines))
+
+
+def outcomes(tests, keras, python=sys.executable):
+    """Runs tests in a process of their own and tells how each went.
+
+    # Arguments
+        tests: Paths of test files.
+        keras: Folder that holds the package `keras` to test.
+        python: Path of the interpreter.
+
+    # Returns
+        An ordered dict from the test's name, with its file's, to `'passes'`,
+        `'skipped'` or what was raised: the exception's name or, where numbers
+        differ, `'wrong numbers'`.
+
+    # Raises
+        RuntimeError: If no test was run at all; the message is what pytest printed.
+    """
+    # Apart from this repository, whose conftest.py and settings are not Keras's.
+    with tempfile.TemporaryDirectory() as scratch:
+        names = [os.path.basename(shutil.copy(path, scratch)) for path in tests]
+        return _run(names, scratch, keras, python)
+
+
+def own_outcomes(tests, keras, python=sys.executable):
+    """Like `outcomes`, for Keras's own tests: `tests` is their folder."""
+    with tempfile.TemporaryDirectory() as scratch:
+        shutil.copytree(tests, os.path.join(scratch, 'tests'))
+        with open(os.path.join(scratch, 'stand_in.py'), 'w') as stream:
+            stream.write(STAND_IN)
+        names = [os.path.join('tests', name) for name in OWN_TESTS]
+        return _run(['-p', 'stand_in'] + names, scratch, keras, python)
+
+
+def _run(arguments, directory, keras, python):
+    report = os.path.join(directory, 'report.xml')
+    open(os.path.join(directory, 'pytest.ini'), 'w').close()
+    process = subprocess.Popen(
+        [python, '-B', '-m', 'pytest', '-q', '-c', 'pytest.ini', '--tb=short',
+         '--junitxml', report, '-p', 'no:cacheprovider'] + arguments, cwd=directory,
+        env=_environment(PYTHONPATH=keras), stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT)
+    printed = process.communicate()[0].decode(errors='replace')
+    cases = (list(ElementTree.parse(report).iter('testcase'))
+             if os.path.exists(report) else [])
+    if not cases:
+        raise RuntimeError('No test was run:\n' + printed)
+    return collections.OrderedDict((_name(case), _outcome(case)) for case in cases)
+
+
+def _environment(**changes):
+    # A PYTHONPATH that is not ours could come before the patched copy.
+    kept = {key: value for key, value in os.environ.items() if key != 'PYTHONPATH'}
+    return dict(kept, KERAS_CLONE='off', TF_CPP_MIN_LOG_LEVEL='3', **changes)
+
+
+def _name(case):
+    module = case.get('classname', '').rpartition('.')[2]
+    return module + '::' + case.get('name')
+
+
+def _outcome(case):
+    if case.find('skipped') is not None:
+        return 'skipped'
+    fault = case.find('failure')
+    fault = case.find('error') if fault is None else fault
+    if fault is None:
+        return 'passes'
+    if 'Not equal to tolerance' in fault.get('message', '') + (fault.text or ''):
+        return 'wrong numbers'
+    raised = re.match(r'(?:[\w.]+\.)?(\w+)', fault.get('message', ''))
+    return raised.group(1) if raised else 'fails'
+
+
+def source_distribution(release, directory):
+    """Downloads the source distribution of Keras and unpacks it.
+
+    # Returns
+        The path of its top folder.
+
+    # Raises
+        subprocess.CalledProcessError: If pip cannot get it.
+    """
+    subprocess.check_output(
+        [sys.executable, '-m', 'pip', 'download', '--quiet', '--no-binary', ':all:',
+         '--no-deps', '--disable-pip-version-check', '-d', directory,
+         'Keras==' + release], stderr=subprocess.STDOUT)
+    archive, = glob(os.path.join(directory, '[Kk]eras-*.tar.gz'))
+    with tarfile.open(archive) as stream:
+        stream.extractall(directory)
+    return archive[:-len('.tar.gz')]
+
+
+def stages(installed, python=sys.executable):
+    """Runs the tests on the released Keras and after each patch.
+
+    # Returns
+        A list of pairs (name of the stage, outcomes).
+    """
+    tests = [PULL_REQUEST_TESTS, FOLLOW_UP_TESTS]
+    with tempfile.TemporaryDirectory() as copy:
+        copy_keras(installed, copy)
+        result = [('released', outcomes(tests, copy, python))]
+        for patch in patches_of(installed.release):
+            apply_patch(patch, copy)
+            stage = os.path.basename(patch).partition('-')[0]
+            result.append((stage, outcomes(tests, copy, python)))
+    return result
+
+
+def faults_of(results):
+    """What is wrong with the outcomes of the stages: a list of sentences."""
+    faults = []
+    for (_, before), (stage, after) in zip(results, results[1:]):
+        good = {name for name in before if before[name] == 'passes'}
+        faults += ['{} breaks {}.'.format(stage, name)
+                   for name in sorted(good) if after.get(name) != 'passes']
+        if not any(after[name] == 'passes' for name in after if name not in good):
+            faults.append('{} mends no test.'.format(stage))
+    first, last = results[1][1], results[-1][1]
+    faults += ['{} asks for more than the first patch.'.format(name)
+               for name in first if first[name] != 'passes'
+               and name.startswith('test_sequential_model::')]
+    return faults + ['{} fails in the end.'.format(name) for name in last
+                     if last[name] not in ('passes', 'skipped')]
+
+
+def own_tests(installed, python=sys.executable):
+    """Runs Keras's own tests before and after the patches, and applies these to the
+    files of the source distribution too.
+
+    # Returns
+        A pair of outcomes.
+    """
+    with tempfile.TemporaryDirectory() as copy:
+        source = source_distribution(installed.release, copy)
+        tests = os.path.join(source, 'tests')
+        copy_keras(installed, copy)
+        before = own_outcomes(tests, copy, python)
+        for patch in patches_of(installed.release):
+            apply_patch(patch, source)
+            apply_patch(patch, copy)
+        return before, own_outcomes(tests, copy, python)
+
+
+def changed_outcomes(before, after):
+    """The tests whose outcome changed: triples (name, before, after)."""
+    names = list(before) + [name for name in after if name not in before]
+    pairs = [(name, before.get(name, 'missing'), after.get(name, 'missing'))
+             for name in names]
+    return [(name, old, new) for name, old, new in pairs if old != new]
+
+
+def _summary(found, module):
+    kinds = collections.Counter(outcome for name, outcome in found.items()
+                                if name.startswith(module + '::'))
+    return ', '.join('{} {}'.format(kinds[kind], kind) for kind in sorted(kinds))
+
+
+def _print_table(header, rows):
+    rows = [header] + rows
+    widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
+    for row in rows:
+        print('  '.join(map(str.ljust, row, widths)).rstrip())
+    print(flush=True)
+
+
+def _prove_stages(installed, python):
+    _print_table(('patch', 'lines added', 'removed'), [
+        (os.path.basename(patch),) + tuple(map(str, changed_lines(patch)))
+        for patch in patches_of(installed.release)])
+    results = stages(installed, python)
+    _print_table(('test',) + tuple(stage for stage, _ in results), [
+        (name.partition('::')[2],) + tuple(found[name] for _, found in results)
+        for name in results[0][1]])
+    return faults_of(results)
+
+
+def _prove_own_tests(installed, python):
+    before, after = own_tests(installed, python)
+    modules = [os.path.basename(name)[:-len('.py')] for name in OWN_TESTS]
+    _print_table(("Keras's own tests", 'before', 'after'), [
+        (module, _summary(before, module), _summary(after, module))
+        for module in modules])
+    changed = changed_outcomes(before, after)
+    for change in changed:
+        print('{}: {} before, {} after.'.format(*change))
+    return [name + ' breaks.' for name, _, new in changed if new != 'passes']
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--python', default=sys.executable,
+                        help='interpreter whose Keras is patched (this one)')
+    parser.add_argument('--without-own-tests', action='store_true',
+                        help="leave out Keras's own tests")
+    options = parser.parse_args()
+    installed = installed_keras(options.python)
+    if not patches_of(installed.release):
+        sys.exit('NOT PROVEN: there are no patches for this Keras.')
+    title = 'Keras {}, {}, Python {}'.format(
+        installed.release, os.environ.get('KERAS_BACKEND', 'tensorflow'),
+        installed.python_version)
+    print(title + '\n')
+    faults = _prove_stages(installed, options.python)
+    if not options.without_own_tests:
+        faults += _prove_own_tests(installed, options.python)
+    print('\n'.join(faults + [title + (': NOT PROVEN' if faults else ': proven')]))
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == '__main__':
+    main()
