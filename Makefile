@@ -1,0 +1,45 @@
+# Everything is installed under .venv/ and .tox/; `make clean` removes it again.
+
+PYTHON = python3.7
+# Keras 2.2.4 is the release in which clone_model crashes; see tox.ini for the others.
+KERAS = Keras==2.2.4
+BIN = .venv/bin
+
+.PHONY: demo test lint docs matrix clean
+
+demo: .venv/installed
+	$(BIN)/keras-clone check
+
+test: .venv/installed lint
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+lint: .venv/installed
+	$(BIN)/flake8
+
+docs: .venv/docs-installed
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo 'The pages are in docs/_build/html: open index.html.'
+
+matrix: .venv/tox-installed
+	.venv/tox/bin/tox run
+
+clean:
+	rm -rf .venv .tox docs/_build build *.egg-info .coverage .pytest_cache
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade 'pip<24.1' 'setuptools<69' wheel
+
+.venv/installed: setup.py | .venv/bin/python
+	@echo 'Installing Keras, TensorFlow and the test tools into .venv: some minutes.'
+	$(BIN)/python -m pip install --quiet '$(KERAS)' -e '.[tests]'
+	touch $@
+
+.venv/docs-installed: setup.py | .venv/installed
+	$(BIN)/python -m pip install --quiet -e '.[docs]'
+	touch $@
+
+.venv/tox-installed: | .venv/bin/python
+	python3.11 -m venv .venv/tox
+	.venv/tox/bin/python -m pip install --quiet 'tox<4.6' 'virtualenv<20.22'
+	touch $@
