@@ -2,14 +2,13 @@
 import os
 import sys
 from _thread import get_ident
-# Every interpreter imports this at its start: the other imports are made when needed.
 
+# Every interpreter imports this at its start: what is needed later comes later.
 KERAS_2 = ('2.2.4', '2.2.5', '2.3.0', '2.3.1')
 # The modules that are overlaid, and the releases that each overlay is written for.
 OVERLAYS = {'keras.models': KERAS_2, 'keras.engine.network': KERAS_2}
 OFF = ('off', '0', 'no', 'false')  # Values of KERAS_CLONE, in upper or lower case.
-WANTED = ('not imported yet', '')
-
+WANTED = 'not imported yet', ''
 _outcomes = {}  # What was done: name of the module -> (state, reason).
 _searches = set()  # What is being looked for: (thread, name of the module).
 
@@ -18,15 +17,14 @@ def status():
     """Tells what became of each overlaid module in this process.
 
     # Returns
-        A list of dicts with the keys `module`, `file` (the overlay), `state` (`active`,
-        `not imported yet`, `off`, `unsupported release`, `failed`, `Keras not
-        installed`) and `reason`.
+        A list of dicts: `module`, `file` (the overlay), `reason`, `state`: active, off,
+        not imported yet, unsupported release, failed or Keras not installed.
     """
-    missed = 'failed', 'it was imported before keras_clone, or around it'
-    rows = [(name, _outcomes.get(name, missed) if name in sys.modules else outlook)
-            for name, outlook in _outlook().items()]
-    return [{'module': name, 'file': _file(name), 'state': state, 'reason': reason}
-            for name, (state, reason) in rows]
+    rows, missed = [], ('failed', 'imported around keras_clone')
+    for name, plan in _outlook().items():
+        state, reason = _outcomes.get(name, missed) if name in sys.modules else plan
+        rows.append(dict(module=name, file=_file(name), state=state, reason=reason))
+    return rows
 
 
 def released(name):
@@ -39,73 +37,76 @@ def released(name):
         A new module, which is not in `sys.modules`.
 
     # Raises
-        ValueError: If `name` is not overlaid, or Keras is not installed.
+        ValueError: If `name` is not overlaid, or the installed Keras lacks it.
     """
     from importlib import import_module, machinery, util
-    if name not in _outlook() or keras_release() is None:
-        raise ValueError('`name` should be one of {}, and Keras installed. Found: {!r}, '
-                         'Keras {}.'.format(list(_outlook()), name, keras_release()))
-    package = import_module(name.rpartition('.')[0])
-    spec = machinery.PathFinder.find_spec(name, package.__path__)
+    spec = None
+    if name in _outlook() and keras_release():
+        package = import_module(name.rpartition('.')[0])
+        spec = machinery.PathFinder.find_spec(name, package.__path__)
+    if spec is None:
+        raise ValueError('`name` should be in {}, and Keras installed. Found: {!r}, '
+                         'Keras {}.'.format([*_outlook()], name, keras_release()))
     module = util.module_from_spec(spec)
     exec(spec.loader.get_code(name), vars(module))
     return module
 
 
 def keras_release():
-    """The release of the installed Keras, `'unknown'` if its source does not tell.
-
-    `keras.__version__` is set last, and metadata can be that of another Keras.
-    None if Keras is not installed.
-    """
-    import linecache
+    """The release of the installed Keras, or `'unknown'`; None without Keras."""
     import re
     from importlib.util import find_spec
+    from linecache import getlines
     keras = sys.modules.get('keras')
     spec = getattr(keras, '__spec__', None) if keras else find_spec('keras')
     if spec is None or not spec.has_location:
         return None
-    source = [line for file in ('/src/version.py', '/__init__.py')
-              for line in linecache.getlines(os.path.dirname(spec.origin) + file)]
-    found = re.search(r'^__version__ = ["\']([\w.+-]+)', ''.join(source), re.MULTILINE)
+    # `keras.__version__` is set last, and metadata can be that of another Keras.
+    folder = os.path.dirname(spec.origin)
+    lines = getlines(folder + '/src/version.py') + getlines(folder + '/__init__.py')
+    found = re.search(r'^__version__ = ["\']([\w.+-]+)', ''.join(lines), re.M)
     return found.group(1) if found else 'unknown'
 
 
 def _outlook():
-    """What is to become of the modules of the installed release, before the import."""
+    """What is to become of each module to overlay, before it is imported."""
     release, switch = keras_release(), os.environ.get('KERAS_CLONE', '')
     names = [name for name in OVERLAYS if release in OVERLAYS[name]]
     if release is None:
         outlook = 'Keras not installed', ''
     elif switch.lower() in OFF:
         outlook = 'off', 'KERAS_CLONE=' + switch
-    elif names:
-        outlook = WANTED
     else:
-        outlook = 'unsupported release', 'Keras {} is none of {}'.format(
-            release, ', '.join(KERAS_2))
+        unsupported = 'Keras is {}, not {}'.format(release, ', '.join(KERAS_2))
+        outlook = WANTED if names else ('unsupported release', unsupported)
     return dict.fromkeys(names or OVERLAYS, outlook)
 
 
 def _file(name):
     """The overlay of a module: in this package or, in a checkout, beside it."""
-    folder = os.path.dirname(os.path.abspath(__file__))
-    beside = os.path.dirname(folder)
-    if not any(map(os.path.exists, (folder + '/keras', beside + '/keras/__init__.py'))):
-        folder = beside
-    return os.path.join(folder, *name.split('.')) + '.py'
+    here = os.path.dirname(os.path.abspath(__file__))
+    top = os.path.dirname(here)
+    if os.path.isdir(here + '/keras') or os.path.exists(top + '/keras/__init__.py'):
+        top = here
+    return os.path.join(top, *name.split('.')) + '.py'
 
 
 def _note(name, state, reason=''):
     """Notes what was done; warns if the module should have been overlaid."""
+    import warnings
     _outcomes[name] = state, reason
     if state in ('failed', 'unsupported release'):
-        import warnings
         warnings.warn('keras_clone leaves {} as released: {}'.format(name, reason))
 
 
-class OverlayFinder(object):
-    """Finds an overlaid module where the finders after it do."""
+class OverlayImporter(object):
+    """Finds and loads a module as the finders after it do, then runs the overlay."""
+
+    def __init__(self, loader=None):
+        self.loader = loader
+
+    def __getattr__(self, name):
+        return getattr(self.loader, name)
 
     def find_spec(self, name, path=None, target=None):
         search = get_ident(), name  # A finder may in its turn ask every finder.
@@ -123,31 +124,21 @@ class OverlayFinder(object):
         finally:
             _searches.remove(search)
         if hasattr(getattr(spec, 'loader', None), 'exec_module'):
-            spec.loader = OverlayLoader(spec.loader)
+            spec.loader = OverlayImporter(spec.loader)
         return spec
-
-
-class OverlayLoader(object):
-    """Loads a module as its own loader does, then runs the overlay."""
-
-    def __init__(self, loader):
-        self.loader = loader
-
-    def __getattr__(self, name):
-        return getattr(self.loader, name)
 
     def exec_module(self, module):
         module.__loader__ = module.__spec__.loader = self.loader
         self.loader.exec_module(module)
-        namespace, before, path = vars(module), dict(vars(module)), _file(module.__name__)
+        names, old, path = vars(module), dict(vars(module)), _file(module.__name__)
         try:
             with open(path, 'rb') as file:
-                exec(compile(file.read(), path, 'exec', dont_inherit=True), namespace)
+                exec(compile(file.read(), path, 'exec', dont_inherit=True), names)
             _note(module.__name__, 'active')
         except Exception as error:
-            namespace.clear()
-            namespace.update(before)
+            names.clear()
+            names.update(old)
             _note(module.__name__, 'failed', '{}: {!r}'.format(path, error))
 
 
-sys.meta_path.insert(0, OverlayFinder())
+sys.meta_path.insert(0, OverlayImporter())
