@@ -118,11 +118,12 @@ theano = [
     'scipy<1.6; python_version<"3.8"',
     'PyYAML<6; python_version<"3.8"',
 ]
-tests = commands + ['flake8', 'hypothesis', 'pytest', 'pytest-cov', 'setuptools', 'wheel']
+tests = commands + ['flake8', 'hypothesis', 'pytest', 'pytest-cov',
+                    'setuptools', 'wheel']
 # Models of packages of the time, with the helper packages that they were made for.
 real_models = [name + '; python_version<"3.8"' for name in (
-    'keras-bert==0.68.0', 'keras-transformer==0.32.0', 'keras-self-attention==0.41.0',
-    'keras-embed-sim==0.7.0', 'keras-layer-normalization==0.14.0',
+    'keras-bert==0.68.0', 'keras-transformer==0.32.0',
+    'keras-self-attention==0.41.0', 'keras-embed-sim==0.7.0', 'keras-layer-normalization==0.14.0',
     'keras-multi-head==0.22.0', 'keras-pos-embd==0.11.0',
     'keras-position-wise-feed-forward==0.6.0')]
 

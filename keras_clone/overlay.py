@@ -17,8 +17,8 @@ def status():
     """Tells what became of each overlaid module in this process.
 
     # Returns
-        A list of dicts: `module`, `file` (the overlay), `reason`, `state`: active, off,
-        not imported yet, unsupported release, failed or Keras not installed.
+        A list of dicts: `module`, `file` (the overlay), `reason`, `state`: active,
+        failed, off, not imported yet, unsupported release, Keras not installed.
     """
     rows, missed = [], ('failed', 'imported around keras_clone')
     for name, plan in _outlook().items():
