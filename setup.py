@@ -123,7 +123,8 @@ tests = commands + ['flake8', 'hypothesis', 'pytest', 'pytest-cov',
 # Models of packages of the time, with the helper packages that they were made for.
 real_models = [name + '; python_version<"3.8"' for name in (
     'keras-bert==0.68.0', 'keras-transformer==0.32.0',
-    'keras-self-attention==0.41.0', 'keras-embed-sim==0.7.0', 'keras-layer-normalization==0.14.0',
+    'keras-self-attention==0.41.0', 'keras-embed-sim==0.7.0',
+    'keras-layer-normalization==0.14.0',
     'keras-multi-head==0.22.0', 'keras-pos-embd==0.11.0',
     'keras-position-wise-feed-forward==0.6.0')]
 
