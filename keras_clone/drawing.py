@@ -9,7 +9,7 @@ from keras.engine.network import Network
 
 from . import graphs
 
-BATCH = 3       # where the batch size is free
+BATCH = 3       # where every batch size is free
 STEPS = 5       # where the length of a sequence is free
 PIXELS = 32     # where the height or width of an image is free
 
@@ -52,12 +52,14 @@ def draw_inputs(model, seed=0):
         before it in one more each.
     """
     random = np.random.RandomState(seed)
-    return [_draw_input(tensor, random) for tensor in model.inputs]
+    batch = next((size for size in (K.int_shape(x)[0] for x in model.inputs)
+                  if size is not None), BATCH)
+    return [_draw_input(tensor, batch, random) for tensor in model.inputs]
 
 
-def _draw_input(tensor, random):
+def _draw_input(tensor, batch, random):
     layer = tensor._keras_history[0]
-    shape = _concrete_shape(K.int_shape(tensor))
+    shape = _concrete_shape(K.int_shape(tensor), batch)
     dtype = np.dtype(K.dtype(tensor))
     consumers = _consumers(layer)
     limits = [each.input_dim for each in consumers if _is_embedding(each)]
@@ -78,10 +80,9 @@ def _draw_input(tensor, random):
     return value
 
 
-def _concrete_shape(shape):
+def _concrete_shape(shape, batch):
     free = PIXELS if len(shape) > 3 else STEPS
-    return (shape[0] or BATCH,) + tuple(free if size is None else size
-                                        for size in shape[1:])
+    return (batch,) + tuple(free if size is None else size for size in shape[1:])
 
 
 def _end_rows_in(value, fill):

@@ -280,13 +280,13 @@ def compare(model, clone, inputs=None, seed=0, on=None):
     # Returns
         List of `Difference`s, the worst first. It is empty if nothing was found.
     """
-    if not isinstance(clone, keras.models.Model):
-        return [Difference('graph', '', 'what cloning returns', 'a `Model`',
-                           describe(clone))]
     return _compare(_Original(model, inputs, seed), clone, on)
 
 
 def _compare(original, clone, on=None):
+    if not isinstance(clone, keras.models.Model):
+        return [Difference('graph', '', 'what cloning returns', 'a `Model`',
+                           describe(clone))]
     pairing = Pairing(original.model, clone, on)
     return (function_differences(original, clone, pairing, on) +
             independence_differences(original.model, clone, on) +
@@ -310,9 +310,9 @@ def function_differences(original, clone, pairing, on=None):
     """
     if not original.is_built:
         return []
+    feeds = _feeds(clone, original.values, on)
     try:
-        clone.set_weights(original.model.get_weights())
-        feeds = _feeds(clone, original.values, on)
+        pairing.copy_weights()
         outputs = _evaluate(clone, feeds, _with_masks(clone))
     except Exception as error:
         texts = 'predict', 'outputs', summary(error)

@@ -113,10 +113,20 @@ def layers_up_to(tensors):
     return found
 
 
-def state_variables(layer):
-    """Returns the variables of a layer that are no weights: recurrent states."""
-    states = vars(layer).get('states') or []
-    return [each for each in states if is_tensor(each)]
+def own_variables(layer):
+    """Returns a layer's weights and recurrent states, with text for each.
+
+    A network has no weights but those of its layers.
+
+    # Returns
+        List of pairs (`weight 0` or the like, variable).
+    """
+    weights = [] if isinstance(layer, Network) else layer.weights
+    states = [each for each in getattr(layer, 'states', None) or []
+              if is_tensor(each)]
+    return [('%s %d' % (kind, i), each)
+            for kind, variables in (('weight', weights), ('state', states))
+            for i, each in enumerate(variables)]
 
 
 def tensors_of(node):

@@ -43,10 +43,8 @@ def _belongings(layers):
 
     for path, layer in layers:
         add(layer, 'the layer', path)
-        for i, weight in enumerate(layer.weights):
-            add(weight, 'weight %d' % i, path)
-        for i, state in enumerate(graphs.state_variables(layer)):
-            add(state, 'state %d' % i, path)
+        for what, variable in graphs.own_variables(layer):
+            add(variable, what, path)
         for i, node in enumerate(layer._inbound_nodes):
             add(node, 'call %d' % i, path)
             for tensor in graphs.tensors_of(node):
@@ -80,7 +78,7 @@ def _wired(model, clone, on):
     graphs.sources(on or [], seen)
     own = set()
     for _, layer in graphs.all_layers(model):
-        tensors = list(layer.weights) + graphs.state_variables(layer)
+        tensors = [variable for _, variable in graphs.own_variables(layer)]
         for node in layer._inbound_nodes:
             tensors += graphs.tensors_of(node)
         for tensor in tensors:
@@ -110,18 +108,18 @@ def snapshot(model):
     for path, layer in graphs.all_layers(model):
         for name, value in sorted(vars(layer).items()):
             _note(notes, kept, (path, name), value)
-    _note_weights(notes, kept, model)
+    _note_values(notes, kept, model)
     _note(notes, kept, ('', 'custom objects'), keras.utils.get_custom_objects())
     return notes, kept
 
 
-def _note_weights(notes, kept, model):
-    places, weights = [], []
+def _note_values(notes, kept, model):
+    places, variables = [], []
     for path, layer in graphs.all_layers(model):
-        for i, weight in enumerate(layer.weights):
-            places.append((path, 'the value of weight %d' % i))
-            weights.append(weight)
-    for place, value in zip(places, K.batch_get_value(weights)):
+        for what, variable in graphs.own_variables(layer):
+            places.append((path, 'the value of ' + what))
+            variables.append(variable)
+    for place, value in zip(places, K.batch_get_value(variables)):
         _note(notes, kept, place, value)
 
 

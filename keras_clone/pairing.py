@@ -26,11 +26,13 @@ class Pairing(object):
 
     def __init__(self, model, clone, on=None):
         self.model = model
+        self.clone = clone
         self._on = on
         self._paths = {}        # id of a layer or weight -> path of the layer
         self._partners = {}     # id of a layer or weight -> its partner
         self._originals = {}    # id of such a partner -> path of its original
         self._tensors = {}      # id of a tensor or mask -> its partner
+        self._layers = []       # pairs (layer that is no network, its partner)
         self._nodes = []        # pairs (node, its partner)
         self._networks = []     # pairs (network, its partner)
         self._waiting = []      # nodes to pair
@@ -64,6 +66,18 @@ class Pairing(object):
         return [(node, partner[id(node)])
                 for node in graphs.ordered_nodes(self.model) if id(node) in partner]
 
+    def copy_weights(self):
+        """Copies the weights of the original to the clone.
+
+        With a clone built on tensors, the layers from which these come have weights
+        of their own, which stay as they are.
+        """
+        if self._on is None:
+            self.clone.set_weights(self.model.get_weights())
+        else:
+            for layer, other in self._layers:
+                other.set_weights(layer.get_weights())
+
     # Layers
 
     def _pair_layers(self, path, layer, other):
@@ -91,6 +105,7 @@ class Pairing(object):
         if isinstance(layer, Network):
             self._pair_networks(path, layer, other)
         else:
+            self._layers.append((layer, other))
             self._pair_weights(path, layer, other)
             self._pair_inner_layers(path, layer, other)
 

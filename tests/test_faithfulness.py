@@ -1,0 +1,903 @@
+"""The judge of a clone: it finds what is wrong, and finds nothing where nothing is.
+
+Most of the clones here are built by the function that built the original, with
+layers of the same names and one fault put in.
+"""
+import numpy as np
+import pytest
+from keras import backend as K
+from keras import layers
+from keras import utils
+from keras.layers import (Activation, Add, Bidirectional, Dense, Dropout, Embedding,
+                          Input, Lambda, LSTM, Masking, SimpleRNN, TimeDistributed)
+from keras.models import Model, Sequential
+
+from keras_clone import difference
+from keras_clone import drawing
+from keras_clone import graphs
+from keras_clone.faithfulness import (ModelError, changes, check_clone, compare,
+                                      ops_added, snapshot)
+
+on_tensorflow = pytest.mark.skipif(
+    K.backend() != 'tensorflow', reason='only TensorFlow counts ops')
+
+
+@pytest.fixture(autouse=True)
+def fresh_state():
+    with graphs.fresh_state():
+        yield
+
+
+def chain(middle=None, end=None, name='chain', x=None):
+    """A model of two dense layers with another between them."""
+    x = Input((3,), name='x') if x is None else x
+    y = Dense(3, name='first')(x)
+    y = (middle or Activation('tanh', name='middle'))(y)
+    return Model(x, (end or Dense(2, name='last'))(y), name=name)
+
+
+def masked(**arguments):
+    x = Input((4,), name='x')
+    y = Embedding(10, 3, mask_zero=True, name='embedding')(x)
+    return Model(x, SimpleRNN(2, name='rnn')(y, **arguments), name='masked')
+
+
+def twice(first=None, second=None):
+    """A model that calls one layer twice, or two layers of that name."""
+    x = Input((3,), name='x')
+    first = first or Dense(3, name='dense')
+    y = Activation('tanh', name='tanh')(first(x))
+    return Model(x, Add(name='add')([(second or first)(y), x]), name='twice')
+
+
+def nested(inner=None, outer=None):
+    words = Input((3,), name='words')
+    shared = Dense(3, name='shared')
+    inner_model = Model(words, (inner or shared)(words), name='inner')
+    x = Input((3,), name='x')
+    y = Add(name='add')([inner_model(x), (outer or shared)(x)])
+    return Model(x, y, name='nested')
+
+
+class Power(layers.Layer):
+
+    def call(self, inputs, exponent=1, bases=None):
+        base = inputs if bases is None else bases['of'][0]
+        return K.pow(base, exponent) + 0 * inputs
+
+
+class Two(layers.Layer):
+
+    def call(self, inputs):
+        return [inputs, 2 * inputs]
+
+    def compute_output_shape(self, input_shape):
+        return [input_shape, input_shape]
+
+
+class Unsavable(Dense):
+
+    def get_config(self):
+        raise NotImplementedError('not to be saved')
+
+
+def powers(first=2, second=3, swap=False, **arguments):
+    x = Input((3,), name='x')
+    power = Power(name='power')
+    if swap:
+        b, a = power(x, exponent=second), power(x, exponent=first, **arguments)
+    else:
+        a, b = power(x, exponent=first, **arguments), power(x, exponent=second)
+    return Model(x, layers.Subtract(name='minus')([a, b]), name='powers')
+
+
+def check(build, clone_model, **kwargs):
+    kwargs.setdefault('depth', 1)
+    kwargs.setdefault('saving', False)
+    return check_clone(build, clone_model, **kwargs)
+
+
+def found(report, clause=None):
+    """The differences, but for those in ops, as pairs (layer, what)."""
+    return [(each.layer, each.what) for each in report.differences
+            if each.what != 'ops' and clause in (None, each.clause)]
+
+
+# Nothing is found
+
+
+def stateful():
+    x = Input(batch_shape=(2, 3, 4), name='x')
+    return Model(x, LSTM(2, stateful=True, name='lstm')(x), name='stateful')
+
+
+def every_kind_of_layer():
+    x, image = Input((4,), name='x'), Input((6, 6, 1), name='image')
+    y = Embedding(10, 3, mask_zero=True, name='embedding')(x)
+    y = Bidirectional(SimpleRNN(2, return_sequences=True, name='one'),
+                      name='both')(y)
+    y = TimeDistributed(Dense(2, name='dense'), name='each')(y)
+    y = SimpleRNN(2, name='rnn')(y)
+    z = layers.Conv2D(2, 3, name='conv')(image)
+    z = layers.BatchNormalization(name='norm')(z)
+    z = Dropout(.5, name='dropout')(layers.GlobalMaxPooling2D(name='pool')(z))
+    sum_ = Add(name='add')([y, z])
+    return Model([x, image], [sum_, z, image], name='every')
+
+
+def input_that_is_a_variable():
+    x = Input(tensor=K.variable(np.ones((2, 3))), name='x')
+    return Model(x, Dense(2, name='dense')(x), name='variable')
+
+
+def sequential():
+    return Sequential([Dense(3, input_shape=(3,), name='a'), Dense(2, name='b')],
+                      name='sequential')
+
+
+def unbuilt():
+    return Sequential([Dense(3, name='a'), Dense(2, name='b')], name='unbuilt')
+
+
+def random_outputs():
+    x = Input((30,), name='x')
+    return Model(x, Dropout(.5, name='dropout')(x, training=True), name='random')
+
+
+def not_finite():
+    return chain(Lambda(lambda x: K.log(-K.abs(x)), name='middle'))
+
+
+@pytest.mark.parametrize('build', [
+    chain, masked, twice, nested, powers, stateful, every_kind_of_layer, sequential,
+    unbuilt, random_outputs, not_finite])
+def test_the_same_model_built_again_is_faithful(build):
+    report = check(build, lambda model: build(), depth=3, saving=True)
+    assert list(map(str, report.differences)) == []
+    assert report.faithful
+    assert (report.outcome, report.layer, report.reason) == ('faithful', '', '')
+
+
+def test_value_of_an_input_that_is_no_placeholder_is_fed_to_the_clone():
+    def clone(model):
+        x = Input(batch_shape=(2, 3), name='x')
+        return Model(x, Dense(2, name='dense')(x), name='variable')
+    assert check(input_that_is_a_variable, clone, exact_ops=False).faithful
+
+
+# The same function
+
+
+def test_dropped_mask_shows_in_the_numbers():
+    report = check(masked, lambda model: masked(mask=None))
+    assert (report.outcome, report.layer) == ('wrong numbers', 'rnn')
+    assert 'expected the original\'s, got numbers off by up to' in report.reason
+
+
+def test_numbers_part_at_the_first_layer_that_computes_otherwise():
+    report = check(chain, lambda model: chain(
+        Activation('relu', name='middle'), Dense(2, activation='relu', name='last')))
+    assert (report.outcome, report.layer) == ('wrong numbers', 'middle')
+
+
+def test_other_number_of_rows_is_a_wrong_shape():
+    def build(rows=None):
+        return chain(end=Lambda(lambda x: x[:rows], name='last'))
+    report = check(build, lambda model: build(1))
+    assert (report.outcome, report.layer) == ('wrong numbers', 'last')
+    assert report.reason.endswith('got the shape (1, 3) instead of (3, 3)')
+
+
+def test_wrong_values_of_a_mask_are_wrong_numbers():
+    def build(value=0.):
+        x = Input((4, 3), name='x')
+        return Model(x, Masking(name='masking', mask_value=value)(x), name='model')
+    report = check(build, lambda model: build(1.))
+    assert (report.outcome, report.layer) == ('wrong numbers', 'masking')
+
+
+def test_exception_in_cloning_is_a_crash_at_the_layer_that_cannot_be_cloned():
+    def clone(model):
+        if any(layer.name == 'middle' for layer in model.layers):
+            raise ValueError('no way\nto clone it')
+        return chain()
+    report = check(chain, clone)
+    assert (report.outcome, report.layer) == ('crash', 'middle')
+    assert report.reason == 'middle: cloning: expected a clone, got ValueError: no way'
+
+
+def test_crash_that_no_layer_is_to_blame_for_has_no_layer():
+    def clone(model):
+        if model.name == 'chain':
+            raise AssertionError
+        return model
+    report = check(chain, clone)
+    assert report.reason == 'cloning: expected a clone, got AssertionError'
+
+
+def test_crash_with_an_unbuilt_model_has_no_layer():
+    report = check(unbuilt, lambda model: model.get_layer('c'))
+    assert (report.outcome, report.layer) == ('crash', '')
+
+
+def test_clone_that_needs_an_input_of_the_original_cannot_predict():
+    def clone(model):
+        y = Dense(3, name='first')(Input((3,), name='x'))
+        wired = chain()
+        wired.outputs = [Dense(2, name='last')(
+            Add(name='middle')([y, model.get_layer('middle').output]))]
+        return wired
+    report = check(chain, clone)
+    assert report.outcome == 'cannot predict'
+
+
+def test_given_inputs_are_used():
+    def build(offset=0):
+        return chain(Lambda(lambda x: K.relu(x - offset), name='middle'))
+    assert check(build, lambda model: build(-1)).outcome == 'wrong numbers'
+    nothing = [np.full((1, 3), np.nan)]
+    assert check(build, lambda model: build(-1), inputs=nothing).outcome != \
+        'wrong numbers'
+
+
+def test_inputs_may_come_with_the_model():
+    def build():
+        return chain(), [np.zeros((7, 3))]
+    assert check(build, lambda model: chain()).faithful
+
+
+def test_weights_that_overflow_are_not_drawn():
+    def build():
+        return chain(Lambda(lambda x: K.exp(1000 * x), name='middle'),
+                     Dense(2, name='last', kernel_initializer='zeros'))
+    values = [np.zeros((2, 3))]
+    report = check(build, lambda model: build(), inputs=values)
+    assert report.faithful
+
+
+@pytest.mark.parametrize('build, message', [
+    (lambda: 1 / 0, 'The model cannot be built: ZeroDivisionError: division by zero.'),
+    (lambda: 3, 'Expected a function that returns a Keras `Model`, it returned 3.'),
+    (lambda: (chain(), []), 'Expected one array for each of the 1 inputs of the '
+                            'model, got 0.'),
+    (lambda: (chain(), [np.ones((2, 7))]), 'The model cannot be evaluated on the '
+                                           'inputs: ')])
+def test_model_that_cannot_be_built_or_evaluated_is_an_error(build, message):
+    with pytest.raises(ModelError) as error:
+        check(build, lambda model: model)
+    assert str(error.value).startswith(message)
+
+
+@on_tensorflow
+def test_model_that_was_built_before_is_an_error():
+    model = chain()
+    with pytest.raises(ModelError, match='anew'):
+        check(lambda: model, lambda model: model)
+
+
+# The same graph
+
+
+@pytest.mark.parametrize('clone, expected', [
+    (lambda model: chain(name='other'), ('', 'name')),
+    (lambda model: chain(Activation('tanh', name='other')),
+     ('middle', 'layer at place 2')),
+    (lambda model: sequential(), ('', 'class')),
+    (lambda model: chain(Lambda(K.tanh, name='middle')), ('middle', 'class')),
+    (lambda model: chain(end=Dense(2, name='last', use_bias=False)),
+     ('last', 'number of weights')),
+    (lambda model: chain(end=Dense(2, name='last', kernel_regularizer='l2')),
+     ('last', 'configuration kernel_regularizer')),
+    (lambda model: chain(end=Dense(2, name='last', trainable=False)),
+     ('last', 'trainable'))])
+def test_other_layers_are_found(clone, expected):
+    assert expected in found(check(chain, clone), 'graph')
+
+
+def test_missing_layer_is_found():
+    def clone(model):
+        x = Input((3,), name='x')
+        return Model(x, Dense(2, name='last')(Dense(3, name='first')(x)),
+                     name='chain')
+    report = check(chain, clone)
+    assert 'middle: layer at place 2: expected middle, got last' in map(
+        str, report.differences)
+
+
+def test_layer_too_many_is_found():
+    end = Dense(2, name='last')
+
+    def clone(model):
+        return chain(end=lambda y: Lambda(lambda x: x, name='more')(end(y)))
+    assert ('more', 'layer at place 4') in found(check(chain, clone), 'graph')
+
+
+def test_weight_of_another_shape_is_found():
+    report = check(lambda: chain(Dense(3, name='middle')),
+                   lambda model: chain(Dense(4, name='middle')))
+    texts = list(map(str, report.differences))
+    assert ('middle: weight 0: expected float32 of shape (3, 3), '
+            'got float32 of shape (3, 4)') in texts
+
+
+def test_lost_sharing_is_found():
+    report = check(twice, lambda model: twice(Dense(3, name='dense'),
+                                              Dense(3, name='again')))
+    assert 'add: layer at place 3: expected add, got again' in map(
+        str, report.differences)
+
+
+def test_lost_sharing_with_a_nested_model_is_found():
+    report = check(nested, lambda model: nested(Dense(3, name='shared')))
+    assert (report.outcome, report.layer) == ('other graph', 'shared')
+    assert report.reason == ('shared: sharing: expected the layer that is also '
+                             'inner/shared, got another layer')
+
+
+def test_sharing_that_was_not_there_is_found():
+    report = check(lambda: nested(Dense(3, name='shared')),
+                   lambda model: nested())
+    assert ('shared: sharing: expected a layer of its own, got the layer that is '
+            'also inner/shared') in map(str, report.differences)
+
+
+class Tied(Dense):
+    """A dense layer on the kernel of another one."""
+
+    def __init__(self, units, tied_to=None, **kwargs):
+        super(Tied, self).__init__(units, use_bias=False, **kwargs)
+        self.tied_to = tied_to
+
+    def build(self, input_shape):
+        if self.tied_to is None:
+            super(Tied, self).build(input_shape)
+        else:
+            self.kernel = self.tied_to.kernel
+            self._trainable_weights.append(self.kernel)
+            self.built = True
+
+
+def tied(tie=True):
+    first = Tied(3, name='first')
+    x = Input((3,), name='x')
+    y = Tied(3, tied_to=first if tie else None, name='second')(first(x))
+    return Model(x, y, name='tied')
+
+
+def test_weights_that_are_no_longer_shared_are_found():
+    assert ('second: weight 0: expected that of first, got another') in map(
+        str, check(tied, lambda model: tied(False)).differences)
+
+
+def test_weights_that_were_not_shared_are_found():
+    assert ('second: weight 0: expected one of its own, got that of first') in map(
+        str, check(lambda: tied(False), lambda model: tied()).differences)
+
+
+def test_tied_weights_are_faithful():
+    report = check(tied, lambda model: tied())
+    assert found(report) == []
+
+
+def test_inner_layers_that_are_missing_are_found():
+    report = check(tied, lambda model: tied(False))
+    assert ('second', 'inner layers') in found(report)
+
+
+def test_other_cell_in_a_recurrent_layer_is_found():
+    def build(cell=layers.SimpleRNNCell):
+        x = Input((4, 3), name='x')
+        return Model(x, layers.RNN(cell(2, name='cell'), name='rnn')(x), name='rnn')
+    report = check(build, lambda model: build(layers.GRUCell))
+    assert ('rnn/cell', 'class') in found(report)
+
+
+def test_missing_and_extra_masks_are_found():
+    class Pass(layers.Layer):
+        with_mask = True
+
+        def compute_mask(self, inputs, mask=None):
+            return mask if self.with_mask else None
+
+    class Stop(Pass):
+        with_mask = False
+
+    def build(cls=Pass):
+        x = Input((4, 3), name='x')
+        y = cls(name='pass')(Masking(name='masking')(x))
+        return Model(x, Activation('tanh', name='tanh')(y), name='model')
+    dropped = check(build, lambda model: build(Stop)).differences
+    assert 'pass: output mask: expected a mask, got none' in map(str, dropped)
+    assert 'tanh: input mask: expected a mask, got none' in map(str, dropped)
+    added = check(lambda: build(Stop), lambda model: build()).differences
+    assert 'pass: output mask: expected none, got a mask' in map(str, added)
+
+
+def test_other_value_of_a_call_argument_is_found():
+    report = check(powers, lambda model: powers(2, 4))
+    assert 'power: call argument exponent: expected 3, got 4' in map(
+        str, report.differences)
+
+
+def test_call_argument_too_many_is_found():
+    report = check(masked, lambda model: masked(training=None))
+    assert report.reason == ('rnn: call argument training: expected nothing, '
+                             'got None')
+    assert report.outcome == 'other graph'
+
+
+def test_missing_call_argument_is_found():
+    report = check(lambda: masked(training=None), lambda model: masked())
+    assert 'call argument training: expected None, got nothing' in report.reason
+
+
+def test_tensor_deep_in_a_call_argument_has_to_be_the_partner():
+    def build(right=True):
+        x = Input((3,), name='x')
+        y = Dense(3, name='dense')(x)
+        z = Activation('linear', name='same')(y)
+        power = Power(name='power')(y, bases={'of': [z if right else y]})
+        return Model(x, Add(name='add')([power, z]), name='model')
+    assert check(build, lambda model: build()).faithful
+    report = check(build, lambda model: build(False))
+    assert ('power: call argument: expected output 0 of same, got output 0 of '
+            'dense') in map(str, report.differences)
+
+
+def test_mask_in_a_call_argument_has_to_be_the_partner():
+    def build(model=None):
+        x = Input((4,), name='x')
+        embedding = Embedding(10, 3, mask_zero=True, name='embedding')
+        y = Lambda(lambda x: 2 * x, name='double')(embedding(x))
+        mask = (model.get_layer('embedding') if model else embedding).output_mask
+        return Model(x, SimpleRNN(2, name='rnn')(y, mask=mask), name='model')
+    assert check(build, lambda model: build()).faithful
+    report = check(build, build)
+    assert (report.outcome, report.layer) == ('cannot predict', 'rnn')
+    assert any(str(each).startswith('rnn: call argument mask: expected tensor') and
+               each.got == 'that of the original' for each in report.differences)
+
+
+def test_layer_that_only_a_call_argument_leads_to_is_compared():
+    def build(activation='tanh'):
+        x = Input((3,), name='x')
+        base = Activation(activation, name='hidden')(x)
+        return Model(x, Power(name='power')(x, bases={'of': [base]}), name='model')
+    assert check(build, lambda model: build()).faithful
+    report = check(build, lambda model: build('relu'))
+    assert (report.outcome, report.layer) == ('wrong numbers', 'power')
+
+
+def test_swapped_inputs_of_a_layer_are_found():
+    def build(swap=False):
+        x = Input((3,), name='x')
+        a, b = Two(name='two')(x)
+        return Model(x, layers.Subtract(name='minus')([b, a] if swap else [a, b]),
+                     name='model')
+    report = check(build, lambda model: build(True))
+    assert ('minus: input 0: expected output 0 of two, got output 1 of two') in map(
+        str, report.differences)
+
+
+def test_another_call_of_the_same_layer_is_found():
+    def build(second=True):
+        x = Input((3,), name='x')
+        dense = Dense(3, name='dense')
+        a, b = dense(x), dense(Activation('tanh', name='tanh')(x))
+        return Model(x, Add(name='add')([a, b, b if second else a]), name='model')
+    report = check(build, lambda model: build(False))
+    assert ('add: input 2: expected output 0 of dense, got another tensor of that '
+            'name') in map(str, report.differences)
+
+
+def test_other_number_of_inputs_of_a_layer_is_found():
+    def build(count=2):
+        x = Input((3,), name='x')
+        return Model(x, Add(name='add')([x] * count), name='model')
+    report = check(build, lambda model: build(3))
+    assert 'add: number of input tensors: expected 2, got 3' in map(
+        str, report.differences)
+
+
+def test_other_order_of_calls_is_found():
+    report = check(powers, lambda model: powers(swap=True))
+    assert report.reason == 'power: order of calls: expected [0, 1], got [1, 0]'
+
+
+def test_other_output_shape_is_found():
+    def build(shape=(None, 3)):
+        return chain(end=Lambda(lambda x: x, output_shape=lambda _: shape,
+                                name='last'))
+    report = check(build, lambda model: build((3, 3)))
+    assert 'last: output shapes: expected [(None, 3)], got [(3, 3)]' in map(
+        str, report.differences)
+
+
+def test_swapped_outputs_of_the_model_are_found():
+    def build(swap=False):
+        x = Input((3,), name='x')
+        a, b = Dense(2, name='a')(x), Dense(2, name='b')(x)
+        return Model(x, [b, a] if swap else [a, b], name='model')
+    report = check(build, lambda model: build(True))
+    assert ('', 'output 0 of the model') in found(report, 'graph')
+
+
+def test_other_number_of_outputs_of_the_model_is_found():
+    def build(count=2):
+        x = Input((3,), name='x')
+        return Model(x, [Dense(2, name='a')(x)] * count, name='model')
+    report = check(build, lambda model: build(1))
+    assert ('', 'number of outputs') in found(report, 'graph')
+
+
+def test_missing_loss_is_found():
+    def build(regularizer='l2'):
+        return chain(end=Dense(2, name='last', kernel_regularizer=regularizer))
+    assert ('', 'number of losses') in found(check(build, lambda model: build(None)))
+
+
+def test_what_is_no_model_is_found():
+    report = check(chain, lambda model: None)
+    assert report.reason == 'what cloning returns: expected a `Model`, got None'
+
+
+def test_config_that_cannot_be_compared_is_left_out():
+    report = check(lambda: chain(end=Unsavable(2, name='last')),
+                   lambda model: chain(end=Unsavable(2, name='last')), saving=True)
+    assert report.faithful
+
+
+@on_tensorflow
+def test_op_too_many_is_found():
+    def clone(model):
+        twin = chain()
+        with K.name_scope('middle'):
+            K.tanh(twin.outputs[0])
+        return twin
+    report = check(chain, clone)
+    assert report.reason == ("middle: ops: expected as many as the original's, "
+                             'got 1 more Tanh')
+
+
+@on_tensorflow
+def test_op_too_few_is_found_unless_the_original_may_have_made_more():
+    def build():
+        model = chain()
+        K.tanh(model.outputs[0])
+        return model
+    assert check(build, lambda model: chain()).reason.endswith('got 1 fewer Tanh')
+    assert check(build, lambda model: chain(), exact_ops=False).faithful
+
+
+@on_tensorflow
+def test_ops_are_counted_without_those_that_set_weights():
+    values = [np.ones((3, 3)), np.ones(3)]
+
+    def build():
+        x = K.placeholder((2, 3))
+        dense = Dense(3, weights=values)
+        return dense(dense(x))
+    _, counts = ops_added(build)
+    assert counts['MatMul'] == 2
+    assert counts['Assign'] + counts['AssignVariableOp'] == 2
+    assert 'Placeholder' not in counts
+
+
+# Independent
+
+
+def test_layer_of_the_original_in_the_clone_is_found():
+    def clone(model):
+        return chain(model.get_layer('middle'))
+    report = check(chain, clone)
+    assert report.outcome == 'not independent'
+    assert ('middle', 'the layer') in found(report, 'independent')
+
+
+def test_weight_of_the_original_in_the_clone_is_found():
+    def clone(model):
+        return chain(end=Tied(2, tied_to=model.get_layer('last'), name='last'))
+    report = check(lambda: chain(end=Tied(2, name='last')), clone)
+    assert ('last', 'weight 0') in found(report, 'independent')
+
+
+def test_state_of_the_original_in_the_clone_is_found():
+    def clone(model):
+        clone = stateful()
+        clone.get_layer('lstm').states = model.get_layer('lstm').states
+        return clone
+    assert ('lstm', 'state 1') in found(check(stateful, clone), 'independent')
+
+
+def test_arguments_of_the_original_in_the_clone_are_found():
+    def clone(model):
+        node = model.get_layer('power')._inbound_nodes[0]
+        clone = powers()
+        clone.get_layer('power')._inbound_nodes[0].arguments = node.arguments
+        return clone
+    report = check(powers, clone)
+    assert found(report) == [('power', 'the arguments of call 0')]
+    assert report.outcome == 'not independent'
+
+
+def test_list_in_the_arguments_of_the_original_is_found():
+    bases = {'of': [None]}
+
+    def build():
+        return powers(bases=bases)
+
+    class Ignore(Power):
+        def call(self, inputs, exponent=1, bases=None):
+            return K.pow(inputs, exponent)
+
+    def with_list(shared):
+        x = Input((3,), name='x')
+        return Model(x, Ignore(name='ignore')(x, bases=({'of': shared},)),
+                     name='model')
+    shared = [1, 2]
+    report = check(lambda: with_list(shared), lambda model: with_list(shared))
+    assert found(report) == [('ignore', 'the arguments of call 0')]
+    report = check(lambda: with_list(shared), lambda model: with_list([1, 2]))
+    assert report.faithful
+
+
+@pytest.mark.skipif(K.backend() == 'cntk', reason='its graph is not searched')
+def test_clone_that_computes_from_a_weight_of_the_original_is_found():
+    def build(kernel=None):
+        def times(x):
+            return x if kernel is None else x + 0 * K.sum(kernel)
+        return chain(Lambda(times, name='middle'))
+    report = check(build, lambda model: build(model.get_layer('first').kernel))
+    assert ('middle', 'what it computes from') in found(report, 'independent')
+
+
+@pytest.mark.parametrize('pollute, expected', [
+    (lambda model: model.get_layer('power')._inbound_nodes[0].arguments.update(
+        mask=None), ('power', 'the original after cloning, _inbound_nodes 0 '
+                              'arguments mask')),
+    (lambda model: model.get_layer('power')(Input((3,))),
+     ('power', 'the original after cloning, _inbound_nodes 2')),
+    (lambda model: setattr(model.get_layer('minus'), 'name', 'plus'),
+     ('minus', 'the original after cloning, name')),
+    (lambda model: utils.get_custom_objects().update(Power=Power),
+     ('', 'the original after cloning, custom objects Power'))])
+def test_change_of_the_original_is_found(pollute, expected):
+    def clone(model):
+        pollute(model)
+        return powers()
+    try:
+        assert expected in found(check(powers, clone), 'independent')
+    finally:
+        utils.get_custom_objects().clear()
+
+
+def test_change_of_a_weight_of_the_original_is_found():
+    def clone(model):
+        model.set_weights([2 * each for each in model.get_weights()])
+        return chain()
+    report = check(chain, clone)
+    assert ('last', 'the original after cloning, the value of weight 1') in found(
+        report, 'independent')
+
+
+def test_snapshots_of_an_untouched_model_are_the_same():
+    model = every_kind_of_layer()
+    before = snapshot(model)
+    model.get_config()
+    assert changes(before, snapshot(model)) == []
+
+
+# Closed
+
+
+def test_clone_whose_clone_crashes_clones_only_once():
+    def clone(model):
+        if hasattr(model, 'is_clone'):
+            raise RuntimeError('once is enough')
+        clone = chain()
+        clone.is_clone = True
+        return clone
+    report = check(chain, clone, depth=2)
+    assert report.outcome == 'clones only once'
+    assert report.reason.endswith("the clone's clone: cloning: expected a clone, "
+                                  'got RuntimeError: once is enough')
+
+
+def test_clone_whose_clone_shares_its_layers_clones_only_once():
+    clones = []
+
+    def clone(model):
+        clones.append(clones[0] if clones else chain())
+        return clones[-1]
+    report = check(chain, clone, depth=2)
+    assert report.outcome == 'clones only once'
+    assert ('first', "the clone's clone: the layer") in found(report, 'closed')
+
+
+def test_fault_of_every_generation_is_reported_once():
+    report = check(masked, lambda model: masked(mask=None), depth=3)
+    assert len(report.differences) == len(set(report.differences))
+    assert not any(each.clause == 'closed' for each in report.differences)
+
+
+def test_clone_that_cannot_be_saved_is_found():
+    def clone(model):
+        return chain(end=Unsavable(2, name='last'))
+    report = check(chain, clone, saving=True)
+    assert report.differences[-1].outcome == 'does not save'
+    assert str(report.differences[-1]) == (
+        "save and load: expected the original's outputs, "
+        'got NotImplementedError: not to be saved')
+
+
+def test_clone_that_is_another_model_when_loaded_is_found():
+    class Scaled(layers.Layer):
+        def __init__(self, factor, saved=None, **kwargs):
+            super(Scaled, self).__init__(**kwargs)
+            self.factor = factor
+            self.saved = saved or factor
+
+        def call(self, inputs):
+            return self.factor * inputs
+
+        def get_config(self):
+            config = super(Scaled, self).get_config()
+            config['factor'] = self.saved
+            return config
+
+    report = check(lambda: chain(Scaled(2., name='middle')),
+                   lambda model: chain(Scaled(2., 3., name='middle')), saving=True)
+    assert found(report, 'closed') == [('', 'save and load')]
+
+
+def test_original_that_is_another_model_when_loaded_asks_nothing_of_the_clone():
+    class Forgetful(layers.Layer):
+        def __init__(self, factor=1., **kwargs):
+            super(Forgetful, self).__init__(**kwargs)
+            self.factor = factor
+
+        def call(self, inputs):
+            return self.factor * inputs
+
+    def build():
+        return chain(Forgetful(3., name='middle'))
+    assert check(build, lambda model: build(), saving=True).faithful
+
+
+# A clone built on other tensors
+
+
+def test_clone_on_an_input_is_faithful():
+    model = chain()
+    x = Input((3,), name='another')
+    assert compare(model, chain(x=x), on=[x]) == []
+
+
+def test_clone_on_the_output_of_a_layer_is_faithful():
+    model = chain()
+    source = Input((5,), name='source')
+    y = Dense(3, name='before')(source)
+    clone = Model(source, Dense(2, name='last')(Activation('tanh', name='middle')(
+        Dense(3, name='first')(y))), name='chain')
+    assert compare(model, clone, on=[y]) == []
+
+
+def test_clone_on_an_input_of_the_original_is_faithful():
+    model = chain()
+    assert compare(model, chain(x=model.inputs[0]), on=model.inputs) == []
+
+
+def test_fault_of_a_clone_on_an_input_is_found():
+    x = Input((3,), name='another')
+    found = compare(chain(), chain(Activation('relu', name='middle'), x=x), on=[x])
+    assert (found[0].outcome, found[0].layer) == ('wrong numbers', 'middle')
+
+
+# What is drawn
+
+
+def test_ids_are_below_the_input_dim_and_rows_end_in_zeros():
+    x = Input((4,))
+    y = Embedding(3, 2, mask_zero=True)(layers.Reshape((4,))(x))
+    value, = drawing.draw_inputs(Model(x, y))
+    assert set(np.unique(value)) == {0, 1, 2}
+    assert (value == 0).sum(axis=1).tolist() == [2, 1, 0]
+
+
+def test_ids_reach_an_embedding_in_a_nested_model_or_wrapper():
+    inner = Sequential([Embedding(2, 3, input_length=4)])
+    x, y = Input((4,)), Input((5, 4))
+    model = Model([x, y], [inner(x), TimeDistributed(Embedding(2, 3))(y)])
+    for value in drawing.draw_inputs(model):
+        assert set(np.unique(value)) == {0, 1}
+
+
+def test_sequences_end_in_the_value_that_is_masked():
+    x = Input((4, 2))
+    value, = drawing.draw_inputs(Model(x, Masking(mask_value=7.)(x)))
+    assert (value == 7).all(axis=-1).sum(axis=1).tolist() == [2, 1, 0]
+
+
+def test_sizes_dtypes_and_batch_size_are_respected():
+    inputs = [Input(batch_shape=(2, None)), Input((None, None, 3)),
+              Input((4,), dtype='int32'), Input((4,), dtype='bool')]
+    values = drawing.draw_inputs(Model(inputs, inputs))
+    assert [value.shape for value in values] == [(2, 5), (2, 32, 32, 3), (2, 4),
+                                                 (2, 4)]
+    assert [value.dtype.name for value in values] == ['float32', 'float32', 'int32',
+                                                      'bool']
+
+
+def test_one_row_ends_half_way():
+    x = Input(batch_shape=(1, 4, 2))
+    value, = drawing.draw_inputs(Model(x, x))
+    assert (value == 0).all(axis=-1).tolist() == [[False, False, True, True]]
+
+
+@pytest.mark.skipif(K.backend() == 'cntk', reason='it has no scalar inputs')
+def test_input_without_steps_is_drawn():
+    x = Input(batch_shape=(3,), dtype='bool')
+    value, = drawing.draw_inputs(Model(x, Lambda(lambda x: x)(x)))
+    assert value.shape == (3,)
+
+
+def test_sparse_input_is_drawn_as_a_sparse_matrix():
+    x = Input((4,), sparse=True)
+    value, = drawing.draw_inputs(Model(x, Dense(2)(x)))
+    assert value.format == 'csr'
+
+
+def test_the_same_seed_draws_the_same():
+    model = chain()
+    assert np.array_equal(drawing.draw_inputs(model, 1), drawing.draw_inputs(model, 1))
+    assert not np.array_equal(drawing.draw_inputs(model, 1),
+                              drawing.draw_inputs(model, 2))
+
+
+def test_drawn_weights_leave_no_bias_at_zero_and_variances_positive():
+    model = Sequential([Dense(3, input_shape=(3,)), layers.BatchNormalization()])
+    drawing.draw_weights(model)
+    for weight in model.get_weights()[1:]:
+        assert (weight > 0).all()
+
+
+def test_integer_weights_are_left_alone():
+    class Counter(layers.Layer):
+        def build(self, input_shape):
+            self.count = K.variable([0, 0], dtype='int32')
+            self._non_trainable_weights.append(self.count)
+            self.built = True
+    model = chain(Counter(name='middle'))
+    drawing.draw_weights(model)
+    assert K.get_value(model.get_layer('middle').count).tolist() == [0, 0]
+
+
+# What is said
+
+
+def test_values_are_the_same_by_what_can_be_seen_of_them():
+    def same(x, y, **kwargs):
+        return difference.same_value(x, y, **kwargs)
+    assert same(1, 1) and not same(1, 2) and not same(1, 1.)
+    assert same(float('nan'), float('nan'))
+    assert same(np.ones(2), np.ones(2)) and not same(np.ones(2), np.ones(2, 'int32'))
+    assert same(np.array(['a']), np.array(['a']))
+    assert not same(np.array(['a']), np.array(['b']))
+    assert not same(lambda: 1, lambda: 2)
+    assert same(object(), object()) and not same(object(), object(), strict=True)
+    assert not same('tanh', 'relu')
+    assert not same('x' * 8, 'é' * 8)
+
+
+def test_code_in_a_config_is_the_same_however_it_was_marshalled():
+    function = Lambda(lambda x: [x, x])
+    text = utils.generic_utils.func_dump(function.function)[0]
+    same_function = utils.generic_utils.func_load(text)
+    other = utils.generic_utils.func_dump(lambda x: [x, 2 * x])[0]
+    again = utils.generic_utils.func_dump(same_function)[0]
+    assert difference.same_value(text, again)
+    assert not difference.same_value(text, other)
+
+
+def test_long_texts_are_cut():
+    assert difference.shortened('x' * 80) == 'x' * 67 + '...'
