@@ -309,10 +309,11 @@ class _LiveConfig(object):
                     'not take what its `get_config()` returns (%s). Return every '
                     'argument of the constructor from `get_config()`.'
                     % (layer.name, cls.__name__, error))
-        for attribute in ('name', 'trainable', 'supports_masking'):
-            # Users set them on a layer whose constructor does not take them.
-            value = getattr(layer, attribute)
-            if getattr(clone, attribute) != value:
+        for attribute in ('name', 'trainable', 'supports_masking',
+                          'reverse_state_order'):  # Of `StackedRNNCells`.
+            # No config has the last two, and not every constructor takes the others.
+            value = getattr(layer, attribute, None)
+            if getattr(clone, attribute, None) != value:
                 setattr(clone, attribute, value)
         return clone
 
@@ -431,23 +432,25 @@ def _constructor_arguments(layer):
     """Returns a layer's config, fitted to its constructor.
 
     Where `get_config` leaves an argument out (`Lambda` its `mask`, say), it is the
-    layer's attribute of that name. What `Layer.get_config` adds for a constructor
-    that does not take it is left out.
+    layer's attribute of that name; what is required is up to `from_config`, if the
+    class has its own. What `Layer.get_config` adds for a constructor that does not
+    take it is left out.
     """
+    cls = type(layer)
     config = dict(layer.get_config())
-    parameters = dict(inspect.signature(type(layer).__init__).parameters)
+    parameters = inspect.signature(cls.__init__).parameters
+    is_plain = cls.from_config.__func__ is Layer.from_config.__func__
     for name in set(parameters) & set(vars(layer)) - set(config):
         value = vars(layer)[name]
-        if not any(map(K.is_tensor, to_list(value, allow_tuple=True))):
+        is_required = parameters[name].default is inspect.Parameter.empty
+        is_tensor = any(map(K.is_tensor, to_list(value, allow_tuple=True)))
+        if not is_tensor and (is_plain or not is_required):
             config[name] = value
     takes_any = any(parameter.kind == parameter.VAR_KEYWORD
                     for parameter in parameters.values())
-    if not takes_any and type(layer).from_config.__func__ is _LAYER_FROM_CONFIG:
+    if is_plain and not takes_any:
         return {name: config[name] for name in set(config) & set(parameters)}
     return config
-
-
-_LAYER_FROM_CONFIG = Layer.from_config.__func__
 
 
 def _held_by(function):

@@ -12,6 +12,7 @@ from keras import activations, initializers, regularizers
 from keras.layers import (GRU, LSTM, RNN, Add, BatchNormalization, Bidirectional,
                           Dense, Input, InputLayer, Lambda, Layer, LSTMCell, PReLU,
                           Reshape, SimpleRNNCell, StackedRNNCells, TimeDistributed)
+from keras.layers import deserialize, serialize
 from keras.models import Model, Sequential, clone_model
 from keras.utils import custom_object_scope, get_custom_objects
 
@@ -99,6 +100,29 @@ class Both(Layer):
         config = super(Both, self).get_config()
         config.update(first=self._pair[0], second=self._pair[1])
         return config
+
+
+class Many(Layer):
+    """Takes one layer, and gives several in its config, as keras-multi-head does."""
+
+    def __init__(self, layer, **kwargs):
+        super(Many, self).__init__(**kwargs)
+        self.layers = layer if isinstance(layer, list) else [layer]
+        self.layer = self.layers[0]
+
+    def call(self, inputs):
+        return self.layer.call(inputs)
+
+    def get_config(self):
+        config = super(Many, self).get_config()
+        config['layers'] = [serialize(layer) for layer in self.layers]
+        return config
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        layers = [deserialize(layer, custom_objects)
+                  for layer in config.pop('layers')]
+        return cls(layers, **config)
 
 
 class Ones(initializers.Initializer):
@@ -357,6 +381,12 @@ def test_stacked_cells(assert_faithful):
         StackedRNNCells([CustomCell(2), LSTMCell(3), CustomCell(2)]))))
 
 
+def test_order_of_the_states_of_stacked_cells(assert_faithful):
+    assert_faithful(chain(lambda: Reshape((3, 1)), lambda: RNN(
+        StackedRNNCells([LSTMCell(3), SimpleRNNCell(2)], reverse_state_order=True),
+        return_state=True)))
+
+
 def test_bidirectional_over_a_cell_has_two_cells(assert_faithful):
     assert_faithful(chain(lambda: Reshape((3, 1)),
                           lambda: Bidirectional(RNN(LSTMCell(2)))))
@@ -374,6 +404,10 @@ def test_nested_model_in_a_wrapper(assert_faithful):
 
 def test_layers_under_other_names_than_in_the_config(assert_faithful):
     assert_faithful(chain(lambda: Both(Scale(2.), Scale(3., gelu))))
+
+
+def test_config_under_another_name_than_the_constructor_takes(assert_faithful):
+    assert_faithful(chain(lambda: Many(Lambda(lambda x: TWO * x))))
 
 
 def test_layer_without_a_config(assert_faithful):

@@ -27,14 +27,43 @@ def image_for(model):
     return [np.random.RandomState(0).uniform(size=shape)]
 
 
+def fresh_session():
+    """Begins a new graph on TensorFlow: large ones grow slow."""
+    if K.backend() == 'tensorflow':
+        import tensorflow as tf
+        K.clear_session()
+        config = tf.ConfigProto(allow_soft_placement=True)
+        config.graph_options.rewrite_options.disable_meta_optimizer = True
+        K.set_session(tf.Session(config=config))
+
+
+def set_weights(model, values):
+    """Does what `model.set_weights` does, in one step instead of one per weight."""
+    if K.backend() == 'tensorflow':
+        initializers = [weight.initializer for layer in model.layers
+                        for weight in layer.weights]
+        K.get_session().run(initializers, {initializer.inputs[1]: value
+                                           for initializer, value
+                                           in zip(initializers, values)})
+    else:
+        model.set_weights(values)
+
+
 def assert_clones_predict_the_same(model, inputs):
+    weights = model.get_weights()
     expected = to_list(model.predict(inputs))
     clone = model
     for _ in range(2):
+        fresh_session()
         clone = clone_model(clone)
-        clone.set_weights(model.get_weights())
+        set_weights(clone, weights)
         for x, y in zip(expected, to_list(clone.predict(inputs))):
             np.testing.assert_allclose(y, x, rtol=1e-4, atol=1e-6)
+
+
+@pytest.fixture(autouse=True)
+def session():
+    fresh_session()
 
 
 @pytest.mark.parametrize('training', [True, False])
@@ -92,12 +121,9 @@ def test_application(make_model, shape):
 
 @pytest.mark.skipif(K.backend() != 'tensorflow', reason='needs TensorFlow devices')
 def test_multi_gpu_model_that_relocates_a_masked_model(monkeypatch):
-    import tensorflow as tf
     from keras.utils import multi_gpu_utils
     monkeypatch.setattr(multi_gpu_utils, '_get_available_devices',
                         lambda: ['/cpu:0', '/gpu:0', '/gpu:1'])
-    K.clear_session()
-    K.set_session(tf.Session(config=tf.ConfigProto(allow_soft_placement=True)))
     words, decoded = Input((7,)), Input((5,))
     state = LSTM(4, return_state=True)(Embedding(9, 6, mask_zero=True)(words))[1:]
     x = Embedding(9, 6, mask_zero=True)(decoded)
