@@ -5,8 +5,11 @@ from _thread import get_ident
 
 # Every interpreter imports this at its start: what is needed later comes later.
 KERAS_2 = ('2.2.4', '2.2.5', '2.3.0', '2.3.1')
+KERAS_3 = ('3.15.1',)
 # The modules that are overlaid, and the releases that each overlay is written for.
-OVERLAYS = {'keras.models': KERAS_2, 'keras.engine.network': KERAS_2}
+OVERLAYS = {'keras.models': KERAS_2, 'keras.engine.network': KERAS_2,
+            'keras.src.saving.serialization_lib': KERAS_3,
+            'keras.src.models.cloning': KERAS_3}
 OFF = ('off', '0', 'no', 'false')  # Values of KERAS_CLONE, in upper or lower case.
 WANTED = 'not imported yet', ''
 _outcomes = {}  # What was done: name of the module -> (state, reason).
@@ -77,7 +80,8 @@ def _outlook():
     elif switch.lower() in OFF:
         outlook = 'off', 'KERAS_CLONE=' + switch
     else:
-        unsupported = 'Keras is {}, not {}'.format(release, ', '.join(KERAS_2))
+        unsupported = 'Keras is {}, not {}'.format(
+            release, ', '.join(KERAS_2 + KERAS_3))
         outlook = WANTED if names else ('unsupported release', unsupported)
     return dict.fromkeys(names or OVERLAYS, outlook)
 

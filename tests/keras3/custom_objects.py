@@ -1,0 +1,166 @@
+"""Classes and functions of a user's own, none of them registered with Keras."""
+import keras
+from keras import Model, activations, initializers, layers, ops, regularizers
+
+TWO = 2
+
+
+def gelu(x):
+    return .5 * x * (1 + ops.tanh(x))
+
+
+def relu(x):
+    """Has the name of an activation of Keras, and computes something else."""
+    return -ops.relu(-x)
+
+
+class Thrice:
+    """A callable object, and one with a method to pass on."""
+
+    def __call__(self, x):
+        return 3 * x
+
+    def method(self, x):
+        return 4 * x
+
+
+class Scale(layers.Layer):
+    """A custom layer with a weight, an argument and a function."""
+
+    def __init__(self, factor, activation=None, **kwargs):
+        super().__init__(**kwargs)
+        self.factor = factor
+        self.activation = activations.get(activation)
+
+    def build(self, input_shape):
+        self.scale = self.add_weight(shape=(input_shape[-1],), initializer='ones')
+
+    def call(self, inputs):
+        return self.activation(self.factor * self.scale * inputs)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        return {**super().get_config(), 'factor': self.factor,
+                'activation': activations.serialize(self.activation)}
+
+
+class Both(layers.Layer):
+    """Holds two layers, written out by hand under names of its own."""
+
+    def __init__(self, first, second, **kwargs):
+        super().__init__(**kwargs)
+        self._pair = [first, second]
+
+    def call(self, inputs):
+        return self._pair[0](inputs) + self._pair[1](inputs)
+
+    def get_config(self):
+        return {**super().get_config(),
+                'first': keras.saving.serialize_keras_object(self._pair[0]),
+                'second': layers.serialize(self._pair[1])}
+
+    @classmethod
+    def from_config(cls, config):
+        first = keras.saving.deserialize_keras_object(config.pop('first'))
+        second = layers.deserialize(config.pop('second'))
+        return cls(first, second, **config)
+
+
+class Holder(layers.Layer):
+    """Hands its layer out as it is, in a container."""
+
+    def __init__(self, held, **kwargs):
+        super().__init__(**kwargs)
+        self.held = list(held)
+
+    def call(self, inputs):
+        return self.held[0](inputs)
+
+    def get_config(self):
+        return {**super().get_config(), 'held': list(self.held)}
+
+
+class WithoutConfig(layers.Layer):
+    """Has a function as an argument, and no config."""
+
+    def __init__(self, function, **kwargs):
+        super().__init__(**kwargs)
+        self.function = function
+
+    def call(self, inputs):
+        return self.function(inputs)
+
+
+class Bare(layers.Layer):
+    """Its constructor takes none of the arguments that every layer has."""
+
+    def __init__(self, factor=1.):
+        super().__init__()
+        self.factor = factor
+
+    def call(self, inputs):
+        return self.factor * inputs
+
+
+class Forgetful(layers.Layer):
+    """Its argument is required, and is to be found nowhere."""
+
+    def __init__(self, factor, **kwargs):
+        super().__init__(**kwargs)
+        self._kept = factor
+
+    def call(self, inputs):
+        return inputs
+
+    def get_config(self):
+        return super().get_config()
+
+
+class Cell(layers.SimpleRNNCell):
+    pass
+
+
+class Ones(initializers.Initializer):
+    """Named as an initializer of Keras, but gives twos."""
+
+    def __call__(self, shape, dtype=None):
+        return 2 * ops.ones(shape, dtype)
+
+    def get_config(self):
+        return {}
+
+
+class Strong(regularizers.Regularizer):
+    """A regularizer without a config."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, x):
+        return self.factor * ops.sum(x)
+
+
+class Noise(layers.Layer):
+    """Hands out a generator, which has a state."""
+
+    def __init__(self, seed, **kwargs):
+        super().__init__(**kwargs)
+        self.seed = seed
+
+    def call(self, inputs):
+        return inputs + keras.random.normal(ops.shape(inputs), seed=self.seed)
+
+    def get_config(self):
+        return {**super().get_config(), 'seed': self.seed}
+
+
+def chain(*makers, shape=(3,)):
+    """A function that builds a functional model of fresh layers."""
+    def build():
+        x = inputs = keras.Input(shape)
+        for make_layer in makers:
+            x = make_layer()(x)
+        return Model(inputs, x)
+    return build

@@ -1,0 +1,114 @@
+"""What was one layer is one layer in the clone; what was not called is built."""
+import keras
+import numpy as np
+from keras import Model, Sequential, layers
+from keras.models import clone_model
+
+from custom_objects import Holder, chain
+
+
+def test_guard_shared_layer(assert_faithful):
+    def build():
+        a, b = keras.Input((3,)), keras.Input((3,))
+        shared = layers.Dense(3)
+        return Model([a, b], [shared(shared(a)), shared(b)])
+    assert_faithful(build)
+
+
+def test_between_a_nested_model_and_the_outer_one(assert_faithful):
+    def build():
+        shared = layers.Dense(3)
+        inner = chain(lambda: shared)()
+        x = keras.Input((3,))
+        return Model(x, [inner(x), shared(x)])
+    assert_faithful(build)
+
+
+def test_between_two_nested_models(assert_faithful):
+    def build():
+        shared = layers.Dense(3)
+        first, second = chain(lambda: shared)(), Sequential([shared])
+        x = keras.Input((3,))
+        return Model(x, second(first(x)))
+    assert_faithful(build)
+
+
+def test_between_a_wrapper_and_the_outer_model(assert_faithful):
+    def build():
+        shared = layers.Dense(3)
+        x = keras.Input((3,))
+        y = layers.TimeDistributed(shared)(layers.Reshape((1, 3))(x))
+        return Model(x, [y, shared(x)])
+    assert_faithful(build)
+
+
+def test_between_two_wrappers(assert_faithful):
+    def build():
+        shared = layers.Dense(3)
+        x = keras.Input((3,))
+        return Model(x, Holder([shared])(Holder([shared])(x)))
+    assert_faithful(build)
+
+
+def test_guard_nested_models_that_share_their_input_with_the_outer_one(
+        assert_faithful):
+    def build():
+        x = keras.Input((3,))
+        hidden = layers.Dense(3)(x)
+        encoder = Model(x, [hidden, layers.Dense(2)(hidden)])
+        decoder = chain(lambda: layers.Dense(2))()
+        return Model(x, [decoder(encoder(x)[0]), hidden])
+    assert_faithful(build)
+
+
+def test_guard_nested_model_three_deep_and_called_twice(assert_faithful):
+    def build():
+        inner = chain(chain(chain(lambda: layers.Dense(3)),
+                            layers.BatchNormalization))()
+        a, b = keras.Input((3,)), keras.Input((3,))
+        return Model([a, b], layers.Add()([inner(a), inner(b)]))
+    assert_faithful(build)
+
+
+def test_guard_sequential_with_a_layer_twice(assert_faithful):
+    def build():
+        dense = layers.Dense(3)
+        return Sequential([keras.Input((3,)), dense, dense])
+    assert_faithful(build)
+
+
+def test_guard_sequential_built_by_hand(assert_faithful):
+    def build():
+        model = Sequential([layers.Dense(3), layers.Dense(2)])
+        model.build((None, 3))
+        return model
+    assert_faithful(build)
+
+
+def test_guard_sequential_not_built_yet():
+    model = Sequential([layers.Dense(3), layers.Dense(2)])
+    clone = clone_model(model)
+    assert not clone.built
+    assert [layer.name for layer in clone.layers] == [
+        layer.name for layer in model.layers]
+    assert clone.layers[0] is not model.layers[0]
+
+
+def test_layer_that_the_model_holds_and_does_not_call():
+    def build():
+        held = [layers.Dense(3), layers.Dense(5)]
+        held[1].build((None, 7))
+        return chain(lambda: Holder(held))()
+    model = build()
+    clone = clone_model(model)
+    assert [w.shape for w in clone.weights] == [w.shape for w in model.weights]
+
+
+def test_layer_that_is_attached_to_a_model():
+    model = chain(lambda: layers.Dense(2))()
+    model.attached = layers.Dense(5)
+    model.attached.build((None, 7))
+    clone = clone_model(model)
+    clone.set_weights(model.get_weights())
+    assert clone.attached is not model.attached
+    np.testing.assert_allclose(clone.attached.kernel, model.attached.kernel)
