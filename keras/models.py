@@ -176,7 +176,8 @@ class _Cloner(object):
         replace, made, pending = {}, {id(x): x}, [x]
         while pending:
             for operand in _operands(pending.pop()):
-                if id(operand) in self.tensor_map or K.is_keras_tensor(operand):
+                if (id(operand) in self.tensor_map or
+                        hasattr(operand, '_keras_history')):
                     replace[operand] = self.tensor(operand)
                 elif id(operand) not in made:
                     made[id(operand)] = operand
