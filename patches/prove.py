@@ -22,8 +22,12 @@ import tempfile
 from glob import glob
 from xml.etree import ElementTree
 
-PATCHES = os.path.dirname(os.path.abspath(__file__))
-TESTS = os.path.join(os.path.dirname(PATCHES), 'tests', 'keras')
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, ROOT)
+from keras_clone import diffs  # noqa: E402
+
+PATCHES = os.path.join(ROOT, 'patches')
+TESTS = os.path.join(ROOT, 'tests', 'keras')
 PULL_REQUEST_TESTS = os.path.join(TESTS, 'test_sequential_model.py')
 FOLLOW_UP_TESTS = os.path.join(TESTS, 'test_node_arguments.py')
 # Those of Keras's own tests that reach the code which the patches change.
@@ -47,6 +51,18 @@ STAND_IN = """
 from keras.utils import multi_gpu_utils
 multi_gpu_utils._get_available_devices = lambda: ['/cpu:0'] + [
     '/gpu:%d' % i for i in range(8)]
+"""
+
+# What Keras's own conftest.py does; without, each test is slower than the last.
+CLEAR_SESSION = """
+import pytest
+from keras import backend as K
+
+@pytest.fixture(autouse=True)
+def clear_session():
+    yield
+    if K.backend() != 'theano':
+        K.clear_session()
 """
 
 Installed = collections.namedtuple('Installed', 'folder release python_version')
@@ -73,38 +89,14 @@ def installed_keras(python=sys.executable):
 
 
 def patches_of(release):
-    """The paths of a release's patches, in the order in which they apply."""
-    return sorted(glob(os.path.join(PATCHES, str(release), '*.patch')))
+    """The patches of this checkout, whichever are installed."""
+    return diffs.patches_of(release, PATCHES)
 
 
 def copy_keras(installed, directory):
     """Copies the installed package `keras` into `directory`."""
     shutil.copytree(installed.folder, os.path.join(directory, 'keras'),
                     ignore=shutil.ignore_patterns('__pycache__', '*.pyc'))
-
-
-def apply_patch(patch, directory):
-    """Applies a patch to the package `keras` in `directory`.
-
-    # Raises
-        subprocess.CalledProcessError: If the patch does not apply; nothing is
-            changed then.
-    """
-    # Within a repository, git would leave out what is not under `directory`.
-    environment = dict(os.environ, GIT_CEILING_DIRECTORIES=os.path.dirname(
-        os.path.realpath(directory)))
-    for options in (['--check'], []):
-        subprocess.check_output(
-            ['git', 'apply', '--unidiff-zero'] + options + [patch], cwd=directory,
-            env=environment, stderr=subprocess.STDOUT)
-
-
-def changed_lines(patch):
-    """Counts the lines of a patch: a pair (added, removed)."""
-    with open(patch) as stream:
-        lines = stream.read().split('\n')
-    return (sum(re.match(r'\+(?!\+\+ )', line) is not None for line in lines),
-            sum(re.match(r'-(?!-- )', line) is not None for line in lines))
 
 
 def outcomes(tests, keras, python=sys.executable):
@@ -125,6 +117,7 @@ def outcomes(tests, keras, python=sys.executable):
     """
     # Apart from this repository, whose conftest.py and settings are not Keras's.
     with tempfile.TemporaryDirectory() as scratch:
+        _write(os.path.join(scratch, 'conftest.py'), CLEAR_SESSION)
         names = [os.path.basename(shutil.copy(path, scratch)) for path in tests]
         return _run(names, scratch, keras, python)
 
@@ -133,15 +126,14 @@ def own_outcomes(tests, keras, python=sys.executable):
     """Like `outcomes`, for Keras's own tests: `tests` is their folder."""
     with tempfile.TemporaryDirectory() as scratch:
         shutil.copytree(tests, os.path.join(scratch, 'tests'))
-        with open(os.path.join(scratch, 'stand_in.py'), 'w') as stream:
-            stream.write(STAND_IN)
+        _write(os.path.join(scratch, 'stand_in.py'), STAND_IN)
         names = [os.path.join('tests', name) for name in OWN_TESTS]
         return _run(['-p', 'stand_in'] + names, scratch, keras, python)
 
 
 def _run(arguments, directory, keras, python):
     report = os.path.join(directory, 'report.xml')
-    open(os.path.join(directory, 'pytest.ini'), 'w').close()
+    _write(os.path.join(directory, 'pytest.ini'), '')
     process = subprocess.Popen(
         [python, '-B', '-m', 'pytest', '-q', '-c', 'pytest.ini', '--tb=short',
          '--junitxml', report, '-p', 'no:cacheprovider'] + arguments, cwd=directory,
@@ -153,6 +145,11 @@ def _run(arguments, directory, keras, python):
     if not cases:
         raise RuntimeError('No test was run:\n' + printed)
     return collections.OrderedDict((_name(case), _outcome(case)) for case in cases)
+
+
+def _write(path, text):
+    with open(path, 'w') as stream:
+        stream.write(text)
 
 
 def _environment(**changes):
@@ -209,8 +206,8 @@ def stages(installed, python=sys.executable):
         copy_keras(installed, copy)
         result = [('released', outcomes(tests, copy, python))]
         for patch in patches_of(installed.release):
-            apply_patch(patch, copy)
-            stage = os.path.basename(patch).partition('-')[0]
+            diffs.apply_patch(patch, copy)
+            stage = os.path.basename(patch.path).partition('-')[0]
             result.append((stage, outcomes(tests, copy, python)))
     return result
 
@@ -245,8 +242,8 @@ def own_tests(installed, python=sys.executable):
         copy_keras(installed, copy)
         before = own_outcomes(tests, copy, python)
         for patch in patches_of(installed.release):
-            apply_patch(patch, source)
-            apply_patch(patch, copy)
+            diffs.apply_patch(patch, source)
+            diffs.apply_patch(patch, copy)
         return before, own_outcomes(tests, copy, python)
 
 
@@ -274,7 +271,7 @@ def _print_table(header, rows):
 
 def _prove_stages(installed, python):
     _print_table(('patch', 'lines added', 'removed'), [
-        (os.path.basename(patch),) + tuple(map(str, changed_lines(patch)))
+        (os.path.basename(patch.path), str(patch.added), str(patch.removed))
         for patch in patches_of(installed.release)])
     results = stages(installed, python)
     _print_table(('test',) + tuple(stage for stage, _ in results), [

@@ -187,7 +187,7 @@ def test_clone_functional_model_keeps_mask_of_bidirectional():
     x = keras.Input(shape=(4,))
     y = keras.layers.Embedding(6, 3, mask_zero=True)(x)
     y = keras.layers.Bidirectional(
-        keras.layers.LSTM(2, return_sequences=True))(y)
+        keras.layers.SimpleRNN(2, return_sequences=True))(y)
     model = keras.models.Model(x, keras.layers.SimpleRNN(2)(y))
     weights = [np.random.random(w.shape) for w in model.get_weights()]
     model.set_weights(weights)

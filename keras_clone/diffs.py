@@ -1,0 +1,88 @@
+"""The patches of this project, and how they are applied."""
+import collections
+import glob
+import hashlib
+import os
+import re
+import subprocess
+
+Patch = collections.namedtuple('Patch', 'path file before after added removed')
+
+
+def resource(*parts):
+    """The path of a file that travels with the project.
+
+    A wheel has it within the package, a checkout beside it. A name that starts with
+    a dot cannot be that of a package: a wheel has it without the dot.
+    """
+    package = os.path.dirname(os.path.abspath(__file__))
+    within = os.path.join(package, *[part.lstrip('.') for part in parts])
+    if os.path.exists(within):
+        return within
+    return os.path.join(os.path.dirname(package), *parts)
+
+
+def releases():
+    """The releases of Keras that there are patches for."""
+    folders = os.listdir(resource('patches'))
+    return sorted(name for name in folders if patches_of(name))
+
+
+def patches_of(release, folder=None):
+    """The patches of a release, in the order in which they apply.
+
+    The first is the pull request, the others follow it up.
+
+    # Arguments
+        release: A string such as `'2.2.4'`.
+        folder: Where the releases' folders are; by default, those of this project.
+
+    # Returns
+        A list of named tuples: `path` of the patch, `file` that it changes, ids that
+        git gives to the content of that file `before` and `after`, and the number of
+        lines `added` and `removed`. Empty if there are none for this release.
+    """
+    pattern = os.path.join(folder or resource('patches'), str(release), '*.patch')
+    return [_read(path) for path in sorted(glob.glob(pattern))]
+
+
+def apply_patch(patch, directory):
+    """Applies a patch to the files in `directory`.
+
+    git cannot tell whether a hunk without context is at its place, so the content of
+    the file has to be the one that the patch was made for.
+
+    # Raises
+        ValueError: If it is not, or git refuses the patch. Nothing is changed then.
+    """
+    path = os.path.join(directory, *patch.file.split('/'))
+    with open(path, 'rb') as stream:
+        if blob_id(stream.read()) != patch.before:
+            raise ValueError('{} is not the file that {} is for.'.format(
+                path, os.path.basename(patch.path)))
+    # Within a repository, git would leave out what is not under `directory`.
+    environment = dict(os.environ, GIT_CEILING_DIRECTORIES=os.path.dirname(
+        os.path.realpath(directory)))
+    for options in (['--check'], []):
+        process = subprocess.Popen(
+            ['git', 'apply', '--unidiff-zero'] + options + [patch.path],
+            cwd=directory, env=environment, stderr=subprocess.PIPE)
+        errors = process.communicate()[1].decode()
+        if process.returncode:
+            raise ValueError(errors)
+
+
+def blob_id(content):
+    """The id that git gives to the content of a file."""
+    return hashlib.sha1(b'blob %d\0' % len(content) + content).hexdigest()
+
+
+def _read(path):
+    with open(path) as stream:
+        text = stream.read()
+    file, before, after = re.search(
+        r'^index (\w{40})\.\.(\w{40}) \d+\n--- a/(.+)$', text, re.MULTILINE).group(
+            3, 1, 2)
+    hunks = text[text.index('\n@@'):]
+    return Patch(path, file, before, after, added=hunks.count('\n+'),
+                 removed=hunks.count('\n-'))

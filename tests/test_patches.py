@@ -1,0 +1,241 @@
+"""What `patches/` promises: small diffs, one bug each, that break nothing.
+
+The tests that go with the patches run on a copy of the installed Keras, in
+processes of their own. `python patches/prove.py` prints their outcomes.
+"""
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from keras_clone.diffs import apply_patch, blob_id, releases
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir, 'patches'))
+import prove  # noqa: E402
+
+RELEASES = ('2.2.4', '2.2.5', '2.3.0', '2.3.1')
+ALL_PATCHES = [patch for release in RELEASES for patch in prove.patches_of(release)]
+CRASHES = 'test_sequential_model::test_clone_functional_model_with_'
+MASKS = 'test_sequential_model::test_clone_functional_model_keeps_'
+
+
+def text_of(path):
+    with open(path) as stream:
+        return stream.read()
+
+
+def blob_of(path):
+    with open(path, 'rb') as stream:
+        return blob_id(stream.read())
+
+
+@pytest.fixture(scope='module')
+def installed():
+    """The installed Keras, if there are patches for it."""
+    try:
+        found = prove.installed_keras()
+    except subprocess.CalledProcessError:
+        pytest.skip('Keras is not installed.')
+    if found.release not in RELEASES:
+        pytest.skip('There are no patches for Keras {}.'.format(found.release))
+    return found
+
+
+@pytest.fixture
+def copy(installed, tmp_path):
+    """A folder with a copy of the installed Keras."""
+    prove.copy_keras(installed, str(tmp_path))
+    return str(tmp_path)
+
+
+@pytest.fixture(scope='module')
+def results(installed):
+    """The tests' outcomes on the released Keras and after each patch."""
+    return prove.stages(installed)
+
+
+# The diffs, for every release.
+
+def test_there_are_patches_for_every_release():
+    assert tuple(releases()) == RELEASES
+
+
+@pytest.mark.parametrize('release', RELEASES)
+def test_pull_request_adds_at_most_four_lines_and_removes_none(release):
+    patch = prove.patches_of(release)[0]
+    assert 0 < patch.added <= 4 and patch.removed == 0
+
+
+def test_pull_request_for_224_gives_one_none_per_output():
+    assert ('+                    output_masks = [None] * len(output_tensors)\n'
+            in text_of(prove.patches_of('2.2.4')[0].path))
+
+
+@pytest.mark.parametrize('release', RELEASES)
+def test_follow_ups_delete_the_write_of_the_mask_and_add_one_line(release):
+    _, models, network = prove.patches_of(release)
+    assert (models.added, models.removed) == (0, 7)
+    assert (network.added, network.removed) == (1, 0)
+
+
+@pytest.mark.parametrize('patch', ALL_PATCHES, ids=lambda patch: patch.path[-60:])
+def test_patch_has_no_context(patch):
+    header, hunks = text_of(patch.path).split('@@', 1)
+    assert len(header.split('\n')) == 5  # One file.
+    for line in ('@@' + hunks).split('\n')[:-1]:
+        assert re.match(r'[+-]|@@ -[\d,]+ \+[\d,]+ @@$', line)
+
+
+@pytest.mark.parametrize('release', RELEASES)
+def test_patch_starts_where_the_one_before_ended(release):
+    state = {}
+    for patch in prove.patches_of(release):
+        assert state.get(patch.file, patch.before) == patch.before
+        state[patch.file] = patch.after
+
+
+# The installed release.
+
+def test_patches_are_for_the_installed_files(installed):
+    first, _, network = prove.patches_of(installed.release)
+    for patch in (first, network):
+        path = os.path.join(installed.folder, os.pardir, patch.file)
+        assert blob_of(path) == patch.before
+
+
+def test_patches_apply_and_give_what_they_say(installed, copy):
+    for patch in prove.patches_of(installed.release):
+        apply_patch(patch, copy)
+        assert blob_of(os.path.join(copy, patch.file)) == patch.after
+
+
+def test_patch_does_not_apply_to_another_file(installed, copy):
+    # git by itself would put the lines at the end of this one.
+    path = os.path.join(copy, 'keras', 'models.py')
+    with open(path, 'w') as stream:
+        stream.write('# Not Keras.\n')
+    with pytest.raises(ValueError, match='is not the file that 0001'):
+        apply_patch(prove.patches_of(installed.release)[0], copy)
+    assert text_of(path) == '# Not Keras.\n'
+
+
+def test_patch_does_not_apply_twice(installed, copy):
+    patch = prove.patches_of(installed.release)[0]
+    apply_patch(patch, copy)
+    with pytest.raises(ValueError, match='is not the file that 0001'):
+        apply_patch(patch, copy)
+    assert blob_of(os.path.join(copy, patch.file)) == patch.after
+
+
+def test_patched_files_are_as_clean_for_flake8_as_the_released(installed, copy):
+    for patch in prove.patches_of(installed.release):
+        before = flake8(os.path.join(installed.folder, os.pardir, patch.file))
+        apply_patch(patch, copy)
+        assert flake8(os.path.join(copy, patch.file)) == before
+
+
+def flake8(path):
+    """What flake8 finds in a file: a list of messages, without their places."""
+    pytest.importorskip('flake8')
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'flake8', '--isolated', '--max-line-length=85',
+         '--format=%(code)s %(text)s', path], stdout=subprocess.PIPE)
+    return process.communicate()[0].decode().split('\n')
+
+
+# The tests that go with the patches, on the installed release.
+
+def test_each_patch_mends_something_and_breaks_nothing(results):
+    assert prove.faults_of(results) == []
+
+
+def test_tests_of_the_crash_fail_before(installed, results):
+    before = results[0][1]
+    crashing = {name for name in before if before[name] == 'AssertionError'}
+    if installed.release == '2.2.4':
+        assert crashing == {name for name in before if name.startswith(CRASHES)}
+    else:  # They have the merged fix, which overlooks this.
+        assert crashing == {CRASHES + 'one_mask_for_two_outputs'}
+
+
+def test_tests_of_masks_fail_under_the_merged_fix_only(installed, results):
+    before = results[0][1]
+    expected = 'passes' if installed.release == '2.2.4' else 'wrong numbers'
+    assert {before[name] for name in before if name.startswith(MASKS)} == {expected}
+
+
+def test_issue_12835_is_mended_by_the_third_patch(installed, results):
+    name = 'test_node_arguments::test_multi_gpu_model_of_a_masked_seq2seq_model'
+    seen = [found[name] for _, found in results]
+    if results[0][1][name] == 'skipped':
+        pytest.skip('multi_gpu_model is for TensorFlow only.')
+    elif installed.release == '2.2.4':
+        assert seen == 3 * ['InvalidArgumentError'] + ['passes']
+    else:  # A recurrent layer's states are no longer call arguments.
+        assert seen == 4 * ['passes']
+
+
+# The proof itself: it must be able to fail.
+
+def test_proof_fails_if_a_patch_breaks_a_test():
+    results = [('released', {'a': 'passes', 'b': 'ValueError'}),
+               ('0001', {'a': 'wrong numbers', 'b': 'passes'})]
+    assert prove.faults_of(results) == ['0001 breaks a.', 'a fails in the end.']
+
+
+def test_proof_fails_if_a_patch_mends_nothing():
+    results = [('released', {'a': 'passes'}), ('0001', {'a': 'passes'})]
+    assert prove.faults_of(results) == ['0001 mends no test.']
+
+
+def test_proof_fails_if_a_test_of_the_pull_request_needs_a_follow_up():
+    name = 'test_sequential_model::test_it'
+    results = [('released', {name: 'ValueError', 'a': 'ValueError'}),
+               ('0001', {name: 'ValueError', 'a': 'passes'}),
+               ('0002', {name: 'passes', 'a': 'passes'})]
+    assert prove.faults_of(results) == [
+        name + ' asks for more than the first patch.']
+
+
+def test_proof_tells_which_of_keras_own_tests_changed():
+    before = {'a': 'passes', 'b': 'passes', 'c': 'ValueError'}
+    after = {'a': 'passes', 'b': 'wrong numbers', 'd': 'passes'}
+    assert prove.changed_outcomes(before, after) == [
+        ('b', 'passes', 'wrong numbers'), ('c', 'ValueError', 'missing'),
+        ('d', 'missing', 'passes')]
+
+
+def test_proof_tells_outcomes_apart(installed, tmp_path):
+    tests = tmp_path / 'test_some.py'
+    tests.write_text(u'''
+import numpy as np
+import pytest
+
+def test_good():
+    pass
+
+def test_numbers():
+    np.testing.assert_allclose(1, 2)
+
+def test_raise():
+    raise KeyError('a')
+
+@pytest.mark.skip(reason='for the sake of it')
+def test_skip():
+    pass
+''')
+    assert prove.outcomes([str(tests)], str(tmp_path)) == {
+        'test_some::test_good': 'passes', 'test_some::test_numbers': 'wrong numbers',
+        'test_some::test_raise': 'KeyError', 'test_some::test_skip': 'skipped'}
+
+
+def test_proof_does_not_take_nothing_for_success(installed, tmp_path):
+    tests = tmp_path / 'test_none.py'
+    tests.write_text(u'raise ValueError')
+    outcomes = prove.outcomes([str(tests)], str(tmp_path))
+    assert 'passes' not in outcomes.values()
+    tests.write_text(u'')
+    with pytest.raises(RuntimeError):
+        prove.outcomes([str(tests)], str(tmp_path))
