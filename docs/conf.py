@@ -18,9 +18,16 @@ html_title = 'keras-clone ' + version
 html_theme_options = {'source_directory': 'docs/'}
 
 
+def code_block(match):
+    code = match.group(2).replace('\n', '\n    ')
+    return match.expand(r'\1.. code-block:: python\n\n\1    ') + code.strip()
+
+
 def keras_sections(app, what, name, obj, options, lines):
-    """Turns the headings of Keras 2's docstrings into those that Sphinx knows."""
-    lines[:] = [re.sub(r'^# (\w+)$', r'\1:', line) for line in lines]
+    """Turns the Markdown of Keras 2's docstrings into what Sphinx knows."""
+    text = re.sub(r'^# (\w+)$', r'\1:', '\n'.join(lines), flags=re.MULTILINE)
+    text = re.sub(r'( *)```python\n(.*?)\n *```', code_block, text, flags=re.DOTALL)
+    lines[:] = text.split('\n')
 
 
 def setup(app):
