@@ -13,6 +13,7 @@ version = release = keras_clone.__version__
 extensions = ['myst_parser', 'sphinx.ext.autodoc', 'sphinx.ext.napoleon']
 exclude_patterns = ['_build', 'data']
 myst_heading_anchors = 3
+default_role = 'code'
 html_theme = 'furo'
 html_title = 'keras-clone ' + version
 html_theme_options = {'source_directory': 'docs/'}
