@@ -159,7 +159,7 @@ class Noise(layers.Layer):
 def chain(*makers, shape=(3,)):
     """A function that builds a functional model of fresh layers."""
     def build():
-        x = inputs = keras.Input(shape)
+        x = inputs = keras.Input(shape, name='x')
         for make_layer in makers:
             x = make_layer()(x)
         return Model(inputs, x)

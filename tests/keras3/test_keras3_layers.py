@@ -45,7 +45,7 @@ def test_lambda_with_a_closure(assert_faithful):
 
 def test_lambda_with_two_outputs(assert_faithful):
     def build():
-        x = keras.Input((4,))
+        x = keras.Input((4,), name='x')
         a, b = layers.Lambda(lambda x: ops.split(x, TWO, 1))(x)
         return Model(x, layers.Add()([a, b]))
     assert_faithful(build)
@@ -70,7 +70,7 @@ def test_tuple_in_the_arguments_of_a_lambda():
 
 def test_mask_of_a_lambda(assert_faithful):
     def build():
-        x = keras.Input((3,))
+        x = keras.Input((3,), name='x')
         y = layers.Reshape((3, 1))(x)
         y = layers.Lambda(lambda x: TWO * x,
                           mask=lambda x, mask: ops.any(x > 0, axis=-1))(y)
@@ -79,7 +79,7 @@ def test_mask_of_a_lambda(assert_faithful):
 
 
 @pytest.mark.parametrize('wrap', [
-    lambda layer: Sequential([keras.Input((3, 3)), layer]),
+    lambda layer: Sequential([keras.Input((3, 3), name='x'), layer]),
     lambda layer: Sequential([layer]),
     lambda layer: chain(lambda: layer, shape=(3, 3))(),
     layers.TimeDistributed,
@@ -213,7 +213,7 @@ def test_seed_generator_is_not_shared_with_the_original():
     np.testing.assert_allclose(clone.seed.get_config()['seed'], 1)
 
 
-def test_guard_attributes_set_on_a_layer():
+def test_attribute_set_on_a_layer():
     model = chain(lambda: layers.Dense(2))()
     model.layers[-1].supports_masking = False
     assert clone_model(model).layers[-1].supports_masking is False

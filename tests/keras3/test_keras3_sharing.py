@@ -9,7 +9,7 @@ from custom_objects import Holder, chain
 
 def test_guard_shared_layer(assert_faithful):
     def build():
-        a, b = keras.Input((3,)), keras.Input((3,))
+        a, b = keras.Input((3,), name='a'), keras.Input((3,), name='b')
         shared = layers.Dense(3)
         return Model([a, b], [shared(shared(a)), shared(b)])
     assert_faithful(build)
@@ -19,7 +19,7 @@ def test_between_a_nested_model_and_the_outer_one(assert_faithful):
     def build():
         shared = layers.Dense(3)
         inner = chain(lambda: shared)()
-        x = keras.Input((3,))
+        x = keras.Input((3,), name='x')
         return Model(x, [inner(x), shared(x)])
     assert_faithful(build)
 
@@ -28,7 +28,7 @@ def test_between_two_nested_models(assert_faithful):
     def build():
         shared = layers.Dense(3)
         first, second = chain(lambda: shared)(), Sequential([shared])
-        x = keras.Input((3,))
+        x = keras.Input((3,), name='x')
         return Model(x, second(first(x)))
     assert_faithful(build)
 
@@ -36,7 +36,7 @@ def test_between_two_nested_models(assert_faithful):
 def test_between_a_wrapper_and_the_outer_model(assert_faithful):
     def build():
         shared = layers.Dense(3)
-        x = keras.Input((3,))
+        x = keras.Input((3,), name='x')
         y = layers.TimeDistributed(shared)(layers.Reshape((1, 3))(x))
         return Model(x, [y, shared(x)])
     assert_faithful(build)
@@ -45,7 +45,7 @@ def test_between_a_wrapper_and_the_outer_model(assert_faithful):
 def test_between_two_wrappers(assert_faithful):
     def build():
         shared = layers.Dense(3)
-        x = keras.Input((3,))
+        x = keras.Input((3,), name='x')
         return Model(x, Holder([shared])(Holder([shared])(x)))
     assert_faithful(build)
 
@@ -53,7 +53,7 @@ def test_between_two_wrappers(assert_faithful):
 def test_guard_nested_models_that_share_their_input_with_the_outer_one(
         assert_faithful):
     def build():
-        x = keras.Input((3,))
+        x = keras.Input((3,), name='x')
         hidden = layers.Dense(3)(x)
         encoder = Model(x, [hidden, layers.Dense(2)(hidden)])
         decoder = chain(lambda: layers.Dense(2))()
@@ -65,7 +65,7 @@ def test_guard_nested_model_three_deep_and_called_twice(assert_faithful):
     def build():
         inner = chain(chain(chain(lambda: layers.Dense(3)),
                             layers.BatchNormalization))()
-        a, b = keras.Input((3,)), keras.Input((3,))
+        a, b = keras.Input((3,), name='a'), keras.Input((3,), name='b')
         return Model([a, b], layers.Add()([inner(a), inner(b)]))
     assert_faithful(build)
 
@@ -73,7 +73,7 @@ def test_guard_nested_model_three_deep_and_called_twice(assert_faithful):
 def test_guard_sequential_with_a_layer_twice(assert_faithful):
     def build():
         dense = layers.Dense(3)
-        return Sequential([keras.Input((3,)), dense, dense])
+        return Sequential([keras.Input((3,), name='x'), dense, dense])
     assert_faithful(build)
 
 

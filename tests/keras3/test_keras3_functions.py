@@ -1,0 +1,120 @@
+"""`clone_function`, `call_function`, `recursive` and `cache` do as they did."""
+import keras
+import numpy as np
+import pytest
+from keras import Model, Sequential, layers, ops
+from keras.models import clone_model
+
+from custom_objects import chain
+
+
+def renamed(layer):
+    config = layer.get_config()
+    return type(layer).from_config({**config, 'name': config['name'] + '_new'})
+
+
+def with_dropout(layer, *args, **kwargs):
+    outputs = layer(*args, **kwargs)
+    if isinstance(layer, layers.Dense):
+        outputs = layers.Dropout(.5)(outputs)
+    return outputs
+
+
+def nested():
+    return chain(chain(lambda: layers.Dense(3, name='inner')),
+                 lambda: layers.Dense(2, name='outer'))()
+
+
+@pytest.mark.parametrize('build', [
+    chain(lambda: layers.Dense(2)),
+    lambda: Sequential([keras.Input((3,), name='x'), layers.Dense(2)]),
+], ids=['functional', 'sequential'])
+def test_guard_clone_function(build):
+    model = build()
+    clone = clone_model(model, clone_function=renamed)
+    assert clone.layers[-1].name == model.layers[-1].name + '_new'
+    assert clone._layers[0].name == model._layers[0].name
+
+
+def test_guard_clone_function_that_keeps_a_layer():
+    model = chain(lambda: layers.Dense(2))()
+    clone = clone_model(model, clone_function=lambda layer: layer)
+    assert clone.layers[-1] is model.layers[-1]
+    assert clone.layers[0] is not model.layers[0]
+
+
+def test_guard_clone_function_is_given_a_shared_layer_once():
+    calls = []
+    x = keras.Input((3,), name='x')
+    shared = layers.Dense(3)
+    clone_model(Model(x, shared(shared(x))),
+                clone_function=lambda layer: calls.append(layer) or renamed(layer))
+    assert calls == [shared]
+
+
+def test_guard_clone_function_is_given_nested_models():
+    names = []
+    model = nested()
+    clone_model(model, clone_function=lambda x: names.append(x.name) or x)
+    assert names == [layer.name for layer in model.layers[1:]]
+
+
+def test_guard_recursive_clone_function():
+    clone = clone_model(nested(), clone_function=renamed, recursive=True)
+    assert clone.layers[1].layers[-1].name == 'inner_new'
+
+
+def test_guard_call_function():
+    clone = clone_model(nested(), call_function=with_dropout)
+    assert [type(layer).__name__ for layer in clone.layers] == [
+        'InputLayer', 'Functional', 'Dense', 'Dropout']
+    assert len(clone.layers[1].layers) == 2
+
+
+def test_guard_recursive_call_function():
+    clone = clone_model(nested(), call_function=with_dropout, recursive=True)
+    assert len(clone.layers[1].layers) == 3
+
+
+def test_guard_call_function_with_a_sequential_model_is_refused():
+    with pytest.raises(ValueError, match='`call_function` argument is not supp'):
+        clone_model(Sequential([layers.Dense(2)]), call_function=with_dropout)
+
+
+def test_guard_clone_function_with_a_subclassed_model_is_refused():
+    class Subclassed(Model):
+        pass
+    with pytest.raises(ValueError, match='`clone_function` and `input_tensors`'):
+        clone_model(Subclassed(), clone_function=renamed)
+
+
+def test_guard_cache():
+    model = chain(lambda: layers.Dense(2))()
+    dense, cache = layers.Dense(2), {}
+    cache[id(model.layers[-1])] = dense
+    assert clone_model(model, cache=cache).layers[-1] is dense
+
+
+@pytest.mark.parametrize('policy', ['mixed_float16', 'float64'])
+def test_guard_dtype_policy(policy):
+    model = chain(lambda: layers.Dense(2, dtype=policy))()
+    clone = clone_model(model)
+    assert clone.layers[-1].dtype_policy.name == policy
+    assert clone.layers[-1].dtype_policy == model.layers[-1].dtype_policy
+
+
+def test_guard_quantized():
+    model = chain(lambda: layers.Dense(4))()
+    model.quantize('int8')
+    clone = clone_model(model)
+    clone.set_weights(model.get_weights())
+    value = np.ones((2, 3), 'float32')
+    np.testing.assert_allclose(ops.convert_to_numpy(clone(value)),
+                               ops.convert_to_numpy(model(value)), rtol=1e-5)
+
+
+def test_functional_input_flags_with_a_clone_function():
+    x = keras.Input((3,), optional=True)
+    clone = clone_model(Model(x, layers.ReLU()(x)), clone_function=lambda x: x)
+    assert clone.layers[0].optional
+    assert clone.layers[0].name == x._keras_history[0].name

@@ -1,0 +1,78 @@
+"""Operations that are no layers, and functions that hold layers of the model."""
+import keras
+import numpy as np
+import pytest
+from keras import Model, layers, ops
+from keras.models import clone_model
+
+from custom_objects import TWO, Thrice
+
+
+def model_of(function, shape=(4, 3)):
+    def build():
+        x = keras.Input(shape, name='x')
+        return Model(x, function(layers.Dense(3)(x)))
+    return build
+
+
+@pytest.mark.parametrize('function', [
+    lambda x: ops.pad(x, np.array([[0, 0], [1, 1], [0, 0]])),
+    lambda x: ops.clip(x, np.float32(0), np.float32(.5)),
+    lambda x: ops.tile(x, np.array([1, 2, 1])),
+    lambda x: ops.reshape(x, np.array([-1, 12])),
+    lambda x: ops.take(x, np.array([0, 2]), axis=1),
+    lambda x: x * np.ones((4, 3), 'float32') * TWO,
+    lambda x: ops.transpose(x, (0, 2, 1)),
+    lambda x: ops.concatenate([x, ops.relu(x)], axis=-1),
+    lambda x: x[:, 1:, ::2],
+    lambda x: ops.vectorized_map(lambda row: row * TWO, x),
+    lambda x: ops.vectorized_map(Thrice(), x),
+    lambda x: ops.einsum('bij,bkj->bik', x, x),
+], ids=['pad', 'clip', 'tile', 'reshape', 'take', 'multiply', 'guard transpose',
+        'guard concatenate', 'guard slice', 'vectorized_map',
+        'vectorized_map of an object', 'guard einsum'])
+def test_operation(function, assert_faithful):
+    assert_faithful(model_of(function))
+
+
+def test_operation_is_not_shared_with_the_original():
+    model = model_of(lambda x: ops.pad(x, np.array([[0, 0], [1, 1], [0, 0]])))()
+    operation = model.operations[-1]
+    clone = clone_model(model)
+    assert clone.operations[-1] is not operation
+    assert clone.operations[-1].name == operation.name
+    assert len(operation._inbound_nodes) == 1
+
+
+def test_function_with_layers_in_it():
+    x = keras.Input((3,), name='x')
+    y = keras.Input((3,), name='y')
+    dense = layers.Dense(3)
+    function = keras.Function(y, dense(y) * TWO)
+    model = Model(x, [function(x), dense(x)])
+    clone = clone_model(model)
+    clone.set_weights(model.get_weights())
+    value = np.ones((2, 3), 'float32')
+    expected = [ops.convert_to_numpy(y) for y in model(value)]
+    dense.set_weights([w + 1 for w in dense.get_weights()])
+    for y, y_clone in zip(expected, clone(value)):
+        np.testing.assert_allclose(ops.convert_to_numpy(y_clone), y, rtol=1e-5)
+
+
+def test_guard_call_arguments(assert_faithful):
+    def build():
+        x = keras.Input((5,), dtype='int32', name='x')
+        y = layers.Embedding(4, 3, mask_zero=True)(x)
+        y, h, c = layers.LSTM(3, return_sequences=True, return_state=True)(y)
+        y = layers.LSTM(3, return_sequences=True)(y, initial_state=[h, c])
+        y = layers.Dropout(.5)(y, training=False)
+        return Model(x, layers.Attention()([y, y], mask=[None, None]))
+    assert_faithful(build)
+
+
+def test_guard_structured_outputs(assert_faithful):
+    def build():
+        a, b = keras.Input((3,), name='a'), keras.Input((3,), name='b')
+        z = a + b
+        return Model({'a': a, 'b': b}, {'z': z, 'y': [layers.Dense(5)(z), a]})
+    assert_faithful(build)

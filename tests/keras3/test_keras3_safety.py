@@ -1,0 +1,185 @@
+"""What may hold code is refused where it was: a clone opens nothing.
+
+What a clone saves holds no reference to live objects, no scope is left open, and no
+other thread sees one (keras-team/keras pull request 23048).
+"""
+import json
+import threading
+
+import keras
+import numpy as np
+import pytest
+from keras import Model, Sequential, layers, ops
+from keras.models import clone_model
+
+from custom_objects import (TWO, Bare, Both, Forgetful, Scale, chain, gelu, relu)
+
+REFUSED = 'disallowed by default|deserialization of a'
+
+
+def with_lambda():
+    return chain(lambda: layers.Lambda(lambda x: TWO * x, output_shape=(3,)))()
+
+
+def scopes():
+    from keras.src.backend.common import global_state
+    return [global_state.get_global_attribute(name)
+            for name in ('live_config', 'custom_objects_scope_dict',
+                         'safe_mode_saving')]
+
+
+class HandsOutCode(layers.Layer):
+    """Its config holds code that it never ran."""
+
+    def __init__(self, function=None, **kwargs):
+        super().__init__(**kwargs)
+        self.function = function
+
+    def call(self, inputs):
+        return inputs
+
+    def get_config(self):
+        function = layers.Lambda(lambda x: x).get_config()['function']
+        return {**super().get_config(), 'function': {
+            'class_name': '__lambda__', 'config': {'value': function['config']}}}
+
+    @classmethod
+    def from_config(cls, config):
+        config['function'] = keras.saving.deserialize_keras_object(
+            config['function'])
+        return cls(**config)
+
+
+def test_guard_config_that_holds_code_is_refused():
+    with pytest.raises(ValueError, match=REFUSED):
+        clone_model(chain(HandsOutCode)())
+
+
+def written(model, tmp_path):
+    path = str(tmp_path / 'model.keras')
+    model.save(path)
+    return lambda: keras.models.load_model(path)
+
+
+@pytest.mark.parametrize('read', [
+    lambda model, path: lambda: keras.models.model_from_json(model.to_json()),
+    lambda model, path: lambda: Model.from_config(model.get_config()),
+    lambda model, path: lambda: layers.Lambda.from_config(
+        model.layers[-1].get_config()),
+    written,
+], ids=['model_from_json', 'from_config', 'Lambda.from_config', 'load_model'])
+@pytest.mark.filterwarnings('ignore')
+def test_clone_of_a_lambda_is_refused_when_it_is_read_back(read, tmp_path):
+    with pytest.raises(ValueError, match=REFUSED):
+        read(clone_model(with_lambda()), tmp_path)()
+
+
+def test_config_of_a_clone_is_that_of_the_original():
+    def build():
+        x = keras.Input((3,), name='x')
+        y = layers.TimeDistributed(Scale(2., gelu))(layers.Reshape((1, 3))(x))
+        y = Both(layers.Dense(3, activation=gelu), layers.Dense(3))(y)
+        return Model(x, layers.LSTM(2, activation=relu)(y))
+    model = build()
+    clone = clone_model(model)
+    assert json.dumps(clone.get_config()) == json.dumps(model.get_config())
+    assert clone.to_json() == model.to_json()
+
+
+class KeepsConfig(layers.Layer):
+    """Keeps the config of its initializer as it got it."""
+
+    def __init__(self, initializer, **kwargs):
+        super().__init__(**kwargs)
+        self.initializer = initializer
+
+    def build(self, input_shape):
+        self.w = self.add_weight(
+            shape=(), initializer=keras.initializers.get(self.initializer))
+
+    def call(self, inputs):
+        return inputs * self.w
+
+    def get_config(self):
+        return {**super().get_config(),
+                'initializer': keras.initializers.serialize(self.initializer)}
+
+
+def test_config_that_a_layer_keeps_is_written_out_as_any():
+    model = chain(lambda: KeepsConfig(keras.initializers.Constant(3.)))()
+    clone = clone_model(clone_model(model))
+    np.testing.assert_allclose(clone.get_weights()[0], 3)
+    assert json.dumps(clone.get_config()) == json.dumps(model.get_config())
+
+
+def test_guard_clone_is_saved_and_loaded(tmp_path):
+    def build():
+        return Sequential([keras.Input((3,)), layers.Dense(2, activation='relu')])
+    model = build()
+    clone = clone_model(model)
+    clone.set_weights(model.get_weights())
+    loaded = written(clone, tmp_path)()
+    value = np.ones((2, 3), 'float32')
+    np.testing.assert_allclose(ops.convert_to_numpy(loaded(value)),
+                               ops.convert_to_numpy(model(value)), rtol=1e-5)
+
+
+@pytest.mark.parametrize('make', [lambda: Bare(2.), lambda: Forgetful(2.)],
+                         ids=['cloned', 'fails half-way'])
+def test_no_scope_is_left_open(make):
+    before = scopes()
+    try:
+        clone_model(chain(lambda: layers.Dense(2, activation=gelu), make)())
+    except ValueError:
+        assert make().__class__ is Forgetful
+    assert scopes() == before
+    assert 'gelu' not in keras.saving.get_custom_objects()
+
+
+class Pausing(layers.Layer):
+    """Lets another thread look while it is being cloned."""
+
+    look = None
+
+    def call(self, inputs):
+        return inputs
+
+    def get_config(self):
+        self.pause()
+        return super().get_config()
+
+    @classmethod
+    def from_config(cls, config):
+        cls.pause()
+        return super().from_config(config)
+
+    @classmethod
+    def pause(cls):
+        if cls.look:
+            thread = threading.Thread(target=cls.look)
+            thread.start()
+            thread.join()
+
+
+def test_no_other_thread_sees_a_scope():
+    model, seen = chain(Pausing)(), []
+    config = layers.Lambda(lambda x: x).get_config()
+
+    def look():
+        with pytest.raises(ValueError, match=REFUSED):
+            layers.Lambda.from_config(dict(config))
+        written = layers.serialize(layers.Dense(2, activation=gelu))
+        seen.append(json.dumps(written))
+    Pausing.look = look
+    try:
+        clone_model(model)
+    finally:
+        Pausing.look = None
+    assert len(seen) == 2
+    assert all('gelu' in config for config in seen)
+
+
+def test_unsafe_setting_is_neither_needed_nor_made():
+    assert scopes()[-1] is None
+    clone_model(with_lambda())
+    assert scopes()[-1] is None
