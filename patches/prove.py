@@ -99,13 +99,14 @@ def copy_keras(installed, directory):
                     ignore=shutil.ignore_patterns('__pycache__', '*.pyc'))
 
 
-def outcomes(tests, keras, python=sys.executable):
+def outcomes(tests, keras, python=sys.executable, only=None):
     """Runs tests in a process of their own and tells how each went.
 
     # Arguments
         tests: Paths of test files.
         keras: Folder that holds the package `keras` to test.
         python: Path of the interpreter.
+        only: A part of the names of the tests to run. None: all of them.
 
     # Returns
         An ordered dict from the test's name, with its file's, to `'passes'`,
@@ -113,37 +114,40 @@ def outcomes(tests, keras, python=sys.executable):
         differ, `'wrong numbers'`.
 
     # Raises
-        RuntimeError: If no test was run at all; the message is what pytest printed.
+        RuntimeError: If not all could be run; the message is what pytest printed.
     """
     # Apart from this repository, whose conftest.py and settings are not Keras's.
     with tempfile.TemporaryDirectory() as scratch:
         _write(os.path.join(scratch, 'conftest.py'), CLEAR_SESSION)
         names = [os.path.basename(shutil.copy(path, scratch)) for path in tests]
-        return _run(names, scratch, keras, python)
+        return _run(names + (['-k', only] if only else []), scratch, keras, python)
 
 
-def own_outcomes(tests, keras, python=sys.executable):
-    """Like `outcomes`, for Keras's own tests: `tests` is their folder."""
+def own_outcomes(tests, keras, python=sys.executable, names=OWN_TESTS,
+                 **environment):
+    """Like `outcomes`, for Keras's own tests: `tests` is their folder, `names` are
+    the files in it to run, `environment` is what to change in the environment."""
     with tempfile.TemporaryDirectory() as scratch:
         shutil.copytree(tests, os.path.join(scratch, 'tests'))
         _write(os.path.join(scratch, 'stand_in.py'), STAND_IN)
-        names = [os.path.join('tests', name) for name in OWN_TESTS]
-        return _run(['-p', 'stand_in'] + names, scratch, keras, python)
+        names = [os.path.join('tests', name) for name in names]
+        return _run(['-p', 'stand_in'] + names, scratch, keras, python,
+                    **environment)
 
 
-def _run(arguments, directory, keras, python):
+def _run(arguments, directory, keras, python, **environment):
     report = os.path.join(directory, 'report.xml')
     _write(os.path.join(directory, 'pytest.ini'), '')
     process = subprocess.Popen(
         [python, '-B', '-m', 'pytest', '-q', '-c', 'pytest.ini', '--tb=short',
          '--junitxml', report, '-p', 'no:cacheprovider'] + arguments, cwd=directory,
-        env=_environment(PYTHONPATH=keras), stdout=subprocess.PIPE,
+        env=_environment(PYTHONPATH=keras, **environment), stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT)
     printed = process.communicate()[0].decode(errors='replace')
     cases = (list(ElementTree.parse(report).iter('testcase'))
              if os.path.exists(report) else [])
-    if not cases:
-        raise RuntimeError('No test was run:\n' + printed)
+    if not cases or process.returncode > 1:
+        raise RuntimeError('Not every test was run:\n' + printed)
     return collections.OrderedDict((_name(case), _outcome(case)) for case in cases)
 
 
@@ -155,7 +159,8 @@ def _write(path, text):
 def _environment(**changes):
     # A PYTHONPATH that is not ours could come before the patched copy.
     kept = {key: value for key, value in os.environ.items() if key != 'PYTHONPATH'}
-    return dict(kept, KERAS_CLONE='off', TF_CPP_MIN_LOG_LEVEL='3', **changes)
+    return dict(kept, **dict({'KERAS_CLONE': 'off', 'TF_CPP_MIN_LOG_LEVEL': '3'},
+                             **changes))
 
 
 def _name(case):
@@ -255,13 +260,13 @@ def changed_outcomes(before, after):
     return [(name, old, new) for name, old, new in pairs if old != new]
 
 
-def _summary(found, module):
+def summary(found, module):
     kinds = collections.Counter(outcome for name, outcome in found.items()
                                 if name.startswith(module + '::'))
     return ', '.join('{} {}'.format(kinds[kind], kind) for kind in sorted(kinds))
 
 
-def _print_table(header, rows):
+def print_table(header, rows):
     rows = [header] + rows
     widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
     for row in rows:
@@ -270,11 +275,11 @@ def _print_table(header, rows):
 
 
 def _prove_stages(installed, python):
-    _print_table(('patch', 'lines added', 'removed'), [
+    print_table(('patch', 'lines added', 'removed'), [
         (os.path.basename(patch.path), str(patch.added), str(patch.removed))
         for patch in patches_of(installed.release)])
     results = stages(installed, python)
-    _print_table(('test',) + tuple(stage for stage, _ in results), [
+    print_table(('test',) + tuple(stage for stage, _ in results), [
         (name.partition('::')[2],) + tuple(found[name] for _, found in results)
         for name in results[0][1]])
     return faults_of(results)
@@ -283,8 +288,8 @@ def _prove_stages(installed, python):
 def _prove_own_tests(installed, python):
     before, after = own_tests(installed, python)
     modules = [os.path.basename(name)[:-len('.py')] for name in OWN_TESTS]
-    _print_table(("Keras's own tests", 'before', 'after'), [
-        (module, _summary(before, module), _summary(after, module))
+    print_table(("Keras's own tests", 'before', 'after'), [
+        (module, summary(before, module), summary(after, module))
         for module in modules])
     changed = changed_outcomes(before, after)
     for change in changed:
