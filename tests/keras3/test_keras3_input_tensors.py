@@ -28,20 +28,30 @@ def assert_same_function(clone, model, values, expected=None):
                                ops.convert_to_numpy(expected), rtol=1e-5)
 
 
-@pytest.mark.parametrize('build', [functional, sequential])
-@pytest.mark.parametrize('form', [
-    lambda x: x, lambda x: [x], lambda x: (x,), lambda x: x._keras_history[0],
-], ids=['tensor', 'list', 'tuple', 'InputLayer'])
-def test_single(build, form):
+FORMS = {
+    'tensor': lambda x: x,
+    'list': lambda x: [x],
+    'tuple': lambda x: (x,),
+    'InputLayer': lambda x: x._keras_history[0],
+}
+
+
+@pytest.mark.parametrize('build, form', [
+    pytest.param(functional, 'tensor', id='guard functional tensor'),
+    (functional, 'list'), (functional, 'tuple'), (functional, 'InputLayer'),
+    (sequential, 'tensor'), (sequential, 'list'), (sequential, 'tuple'),
+    (sequential, 'InputLayer')])
+def test_single_input(build, form):
     model, x = build(), keras.Input((3,))
-    clone = clone_model(model, input_tensors=form(x))
-    assert clone.inputs[0] is x
+    clone = clone_model(model, input_tensors=FORMS[form](x))
+    assert clone._layers[0] is x._keras_history[0]
     assert_same_function(clone, model, np.ones((2, 3), 'float32'))
 
 
 @pytest.mark.parametrize('build', [functional, sequential, pair,
                                    lambda: pair(tuple), lambda: pair(dict)],
-                         ids=['functional', 'sequential', 'list', 'tuple', 'dict'])
+                         ids=['functional', 'guard sequential', 'guard list',
+                              'tuple', 'dict'])
 def test_inputs_of_the_model_itself(build):
     model = build()
     clone = clone_model(model, input_tensors=model.inputs)

@@ -33,7 +33,7 @@ def keyword_default(x, *, factor=TWO):
     ops.relu,
 ], ids=['lambda with a global', 'lambda that calls', 'named', 'partial', 'object',
         'bound method', 'takes a mask', 'default', 'keyword-only default',
-        'named, keyword-only default', 'of Keras'])
+        'named, keyword-only default', 'guard of Keras'])
 def test_lambda(function, assert_faithful):
     assert_faithful(chain(lambda: layers.Lambda(function)))
 
@@ -101,13 +101,13 @@ def test_within(wrap, make, assert_faithful):
     gelu, lambda x: TWO * x, relu, Thrice(), Thrice().method,
     functools.partial(ops.leaky_relu, negative_slope=.3), activations.relu,
 ], ids=['named', 'lambda', 'named as one of Keras', 'object', 'method', 'partial',
-        'of Keras'])
+        'guard of Keras'])
 def test_activation(activation, assert_faithful):
     assert_faithful(chain(lambda: layers.Dense(4, activation=activation),
                           lambda: layers.Activation(activation)))
 
 
-def test_activation_that_is_a_layer(assert_faithful):
+def test_guard_activation_that_is_a_layer(assert_faithful):
     def build():
         return chain(lambda: layers.Dense(4, activation=layers.ReLU(2., name='r')))()
     clone = assert_faithful(build)

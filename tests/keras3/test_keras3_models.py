@@ -75,7 +75,7 @@ class Subclassed(Model):
 
 @pytest.mark.parametrize('flags', [
     {},
-    {'name': 'mine'},
+    pytest.param({'name': 'mine'}, id='guard name'),
     {'optional': True},
     {'dtype': 'int32'},
     {'batch_size': 4},
@@ -113,7 +113,7 @@ def test_optional_input_that_is_left_out():
         ops.convert_to_numpy(clone([value, None])), value)
 
 
-@pytest.mark.parametrize('trainable', [True, False])
+@pytest.mark.parametrize('trainable', [True, False], ids=['guard True', 'False'])
 def test_trainable_of_models_and_layers(trainable):
     model = chain(chain(lambda: layers.Dense(2)), lambda: layers.Dense(2))()
     model.trainable = trainable
@@ -176,7 +176,7 @@ def test_subclassed_model():
     np.testing.assert_allclose(ops.convert_to_numpy(clone(value)), expected)
 
 
-def test_subclassed_model_in_a_functional_one(assert_faithful):
+def test_guard_subclassed_model_in_a_functional_one(assert_faithful):
     assert_faithful(chain(lambda: Subclassed(gelu)))
 
 

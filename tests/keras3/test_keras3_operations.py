@@ -28,8 +28,8 @@ def model_of(function, shape=(4, 3)):
     lambda x: ops.vectorized_map(lambda row: row * TWO, x),
     lambda x: ops.vectorized_map(Thrice(), x),
     lambda x: ops.einsum('bij,bkj->bik', x, x),
-], ids=['pad', 'clip', 'tile', 'reshape', 'take', 'multiply', 'guard transpose',
-        'guard concatenate', 'guard slice', 'vectorized_map',
+], ids=['pad', 'clip', 'tile', 'reshape', 'guard take', 'guard multiply',
+        'guard transpose', 'guard concatenate', 'guard slice', 'vectorized_map',
         'vectorized_map of an object', 'guard einsum'])
 def test_operation(function, assert_faithful):
     assert_faithful(model_of(function))

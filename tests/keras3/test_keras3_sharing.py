@@ -50,7 +50,7 @@ def test_between_two_wrappers(assert_faithful):
     assert_faithful(build)
 
 
-def test_guard_nested_models_that_share_their_input_with_the_outer_one(
+def test_nested_models_that_share_their_input_with_the_outer_one(
         assert_faithful):
     def build():
         x = keras.Input((3,), name='x')
@@ -94,7 +94,7 @@ def test_guard_sequential_not_built_yet():
     assert clone.layers[0] is not model.layers[0]
 
 
-def test_layer_that_the_model_holds_and_does_not_call():
+def test_guard_layer_that_the_model_holds_and_does_not_call():
     def build():
         held = [layers.Dense(3), layers.Dense(5)]
         held[1].build((None, 7))
