@@ -1,17 +1,14 @@
 """Runs each file under `keras/` on top of the installed module of the same path."""
-import os
+import os  # Every interpreter imports this at its start: the rest is for later.
 import sys
 from _thread import get_ident
 
-# Every interpreter imports this at its start: what is needed later comes later.
 KERAS_2 = ('2.2.4', '2.2.5', '2.3.0', '2.3.1')
 KERAS_3 = ('3.15.1',)
 # The modules that are overlaid, and the releases that each overlay is written for.
 OVERLAYS = {'keras.models': KERAS_2, 'keras.engine.network': KERAS_2,
             'keras.src.saving.serialization_lib': KERAS_3,
             'keras.src.models.cloning': KERAS_3}
-OFF = ('off', '0', 'no', 'false')  # Values of KERAS_CLONE, in upper or lower case.
-WANTED = 'not imported yet', ''
 _outcomes = {}  # What was done: name of the module -> (state, reason).
 _searches = set()  # What is being looked for: (thread, name of the module).
 
@@ -40,18 +37,15 @@ def released(name):
         A new module, which is not in `sys.modules`.
 
     # Raises
-        ValueError: If `name` is not overlaid, or the installed Keras lacks it.
+        ValueError: If `name` is not overlaid in the installed release of Keras.
     """
     from importlib import import_module, machinery, util
-    spec = None
-    if name in _outlook() and keras_release():
-        package = import_module(name.rpartition('.')[0])
-        spec = machinery.PathFinder.find_spec(name, package.__path__)
-    if spec is None:
-        raise ValueError('`name` should be in {}, and Keras installed. Found: {!r}, '
-                         'Keras {}.'.format([*_outlook()], name, keras_release()))
-    module = util.module_from_spec(spec)
-    exec(spec.loader.get_code(name), vars(module))
+    if keras_release() not in OVERLAYS.get(name, ()):
+        raise ValueError('`name` should be in {}. Found: {!r}. Installed Keras: {}.'
+                         .format([*_outlook()], name, keras_release()))
+    path = import_module(name.rpartition('.')[0]).__path__
+    module = util.module_from_spec(machinery.PathFinder.find_spec(name, path))
+    exec(module.__loader__.get_code(name), vars(module))
     return module
 
 
@@ -77,35 +71,34 @@ def _outlook():
     names = [name for name in OVERLAYS if release in OVERLAYS[name]]
     if release is None:
         outlook = 'Keras not installed', ''
-    elif switch.lower() in OFF:
+    elif switch.lower() in ('off', '0', 'no', 'false'):
         outlook = 'off', 'KERAS_CLONE=' + switch
+    elif names:
+        outlook = 'not imported yet', ''
     else:
-        unsupported = 'Keras is {}, not {}'.format(
-            release, ', '.join(KERAS_2 + KERAS_3))
-        outlook = WANTED if names else ('unsupported release', unsupported)
+        reason = 'clone_model is as released: Keras is {}, which is not one of {}'
+        outlook = 'unsupported release', reason.format(release, KERAS_2 + KERAS_3)
     return dict.fromkeys(names or OVERLAYS, outlook)
 
 
 def _file(name):
     """The overlay of a module: in this package or, in a checkout, beside it."""
     here = os.path.dirname(os.path.abspath(__file__))
-    top = os.path.dirname(here)
-    if os.path.isdir(here + '/keras') or os.path.exists(top + '/keras/__init__.py'):
-        top = here
+    inside = here + '/keras', os.path.dirname(here) + '/keras/__init__.py'
+    top = here if any(map(os.path.exists, inside)) else os.path.dirname(here)
     return os.path.join(top, *name.split('.')) + '.py'
 
 
 def _note(name, state, reason=''):
-    """Notes what was done; warns if the module should have been overlaid."""
+    """Notes what was done; tells what should have been done but was not."""
     import warnings
     _outcomes[name] = state, reason
     if state in ('failed', 'unsupported release'):
-        warnings.warn('keras_clone leaves {} as released: {}'.format(name, reason))
+        warnings.warn('keras_clone: ' + reason)
 
 
 class OverlayImporter(object):
     """Finds and loads a module as the finders after it do, then runs the overlay."""
-
     def __init__(self, loader=None):
         self.loader = loader
 
@@ -116,9 +109,9 @@ class OverlayImporter(object):
         search = get_ident(), name  # A finder may in its turn ask every finder.
         if name not in OVERLAYS or search in _searches:
             return None
-        outlook = _outlook().get(name)
-        if outlook != WANTED:
-            return outlook and _note(name, *outlook)
+        state, reason = _outlook().get(name, (None, ''))
+        if state != 'not imported yet':
+            return state and _note(name, state, reason)
         _searches.add(search)
         try:
             finders = sys.meta_path[sys.meta_path.index(self) + 1:]
@@ -137,12 +130,15 @@ class OverlayImporter(object):
         names, old, path = vars(module), dict(vars(module)), _file(module.__name__)
         try:
             with open(path, 'rb') as file:
-                exec(compile(file.read(), path, 'exec', dont_inherit=True), names)
+                code = compile(file.read(), path, 'exec', dont_inherit=True)
+            names['__file__'] = path  # Coverage asks it, not the code, for the path.
+            exec(code, names)
+            names['__file__'] = old['__file__']
             _note(module.__name__, 'active')
         except Exception as error:
             names.clear()
             names.update(old)
-            _note(module.__name__, 'failed', '{}: {!r}'.format(path, error))
+            _note(module.__name__, 'failed', 'skipped {}: {!r}'.format(path, error))
 
 
 sys.meta_path.insert(0, OverlayImporter())
