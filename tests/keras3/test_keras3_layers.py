@@ -43,6 +43,13 @@ def test_lambda_with_a_closure(assert_faithful):
     assert_faithful(chain(lambda: layers.Lambda(lambda x: factor * x)))
 
 
+def test_model_of_issue_12202(assert_faithful):
+    def build():
+        x = keras.Input((1,), name='x')
+        return Model(x, layers.Add()(layers.Lambda(lambda x: [x, x])(x)))
+    assert_faithful(build)
+
+
 def test_lambda_with_two_outputs(assert_faithful):
     def build():
         x = keras.Input((4,), name='x')

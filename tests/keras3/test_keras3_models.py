@@ -216,7 +216,7 @@ class Largest(keras.metrics.Metric):
         self.largest.assign(ops.maximum(self.largest, ops.max(y_pred)))
 
     def result(self):
-        return self.largest
+        return ops.convert_to_tensor(self.largest)
 
 
 class Descent(keras.optimizers.SGD):

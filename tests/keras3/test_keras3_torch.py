@@ -1,0 +1,46 @@
+"""Modules of PyTorch, in a `TorchModuleWrapper`."""
+import keras
+import numpy as np
+import pytest
+from keras import ops
+from keras.layers import TorchModuleWrapper
+from keras.models import clone_model
+
+from custom_objects import chain
+
+pytestmark = pytest.mark.skipif(keras.backend.backend() != 'torch',
+                                reason='the backend is not PyTorch')
+
+
+def test_module(assert_faithful):
+    import torch
+    assert_faithful(chain(lambda: TorchModuleWrapper(
+        torch.nn.Linear(3, 2), output_shape=(None, 2))))
+
+
+def test_module_that_cannot_be_pickled():
+    import torch
+
+    class Local(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = torch.nn.Linear(3, 2)
+
+        def forward(self, x):
+            return self.linear(x)
+
+    model = chain(lambda: TorchModuleWrapper(
+        Local(), output_shape=(None, 2)))()
+    clone = clone_model(model)
+    value = np.ones((2, 3), 'float32')
+    np.testing.assert_allclose(ops.convert_to_numpy(clone(value)),
+                               ops.convert_to_numpy(model(value)), rtol=1e-5)
+    module = clone.layers[-1].module
+    assert module is not model.layers[-1].module
+    assert module.linear.weight is not model.layers[-1].module.linear.weight
+
+
+def test_module_in_a_nested_model(assert_faithful):
+    import torch
+    assert_faithful(chain(chain(lambda: TorchModuleWrapper(
+        torch.nn.Linear(3, 2), output_shape=(None, 2)))))
