@@ -178,7 +178,8 @@ def _outcome(case):
     if 'Not equal to tolerance' in fault.get('message', '') + (fault.text or ''):
         return 'wrong numbers'
     raised = re.match(r'(?:[\w.]+\.)?(\w+)', fault.get('message', ''))
-    return raised.group(1) if raised else 'fails'
+    name = raised.group(1) if raised else 'fails'
+    return 'AssertionError' if name == 'assert' else name
 
 
 def source_distribution(release, directory):
