@@ -352,8 +352,8 @@ def render(data):
             ('The tests of the pull request', 'test_sequential_model::'),
             ('The tests of the follow-ups', 'test_node_arguments::')):
         parts += ['## ' + title, _table(found, module)]
-    parts += ['## The diffs', 'Of the edits as they are made here; (f) was merged in '
-              'other words.', _diffs(found)]
+    parts += ['## The diffs', 'Of the edits as they are made here: (f) was merged '
+              'in other words.', _diffs(found)]
     parts.append('## Each of them')
     for one in ALTERNATIVES:
         parts.append('### ({0.key}) {0.title}'.format(one))
