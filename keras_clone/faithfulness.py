@@ -173,13 +173,14 @@ class _Original(object):
 
     def _compute(self):
         """Computes the outputs twice: where they differ, they are random."""
-        tensors = _with_masks(self.model)
+        compute = _evaluator(self.model, _feeds(self.model, self.values),
+                             _with_masks(self.model))
         try:
-            self.outputs = self.evaluate(tensors)
+            self.outputs, again = compute(), compute()
         except Exception as error:
             raise ModelError('The model cannot be evaluated on the inputs: %s.'
                              % summary(error))
-        self.is_random = not _all_close(self.outputs, self.evaluate(tensors))
+        self.is_random = not _all_close(self.outputs, again)
 
     def evaluate(self, tensors):
         """Returns the values of tensors of the model."""
@@ -344,9 +345,17 @@ def _feeds(model, values, on=None):
 
 
 def _evaluate(model, feeds, tensors):
-    if model.stateful:
-        model.reset_states()
-    return graphs.evaluate(feeds, tensors, model.uses_learning_phase)
+    return _evaluator(model, feeds, tensors)()
+
+
+def _evaluator(model, feeds, tensors):
+    compute = graphs.evaluator(feeds, tensors, model.uses_learning_phase)
+
+    def compute_from_start():
+        if model.stateful:
+            model.reset_states()
+        return compute()
+    return compute_from_start
 
 
 def _all_close(expected, got):

@@ -8,6 +8,7 @@ here changes a model.
 """
 import collections
 import contextlib
+import importlib
 
 import numpy as np
 from keras import backend as K
@@ -61,9 +62,9 @@ def inner_layers(layer):
     if isinstance(layer, Network):
         return [(str(i), each) for i, each in enumerate(layer._layers)]
     found = []
-    for name in sorted(vars(layer)):
-        if name != '_layers':
-            _collect_layers(name, vars(layer)[name], found)
+    # From 2.3 on, Keras lists them in `_layers` once more.
+    for name in sorted(set(vars(layer)) - {'_layers'}):
+        _collect_layers(name, vars(layer)[name], found)
     return found
 
 
@@ -146,8 +147,10 @@ def current_graph():
 
 def is_current(model):
     """Returns whether a model was built in the graph that Keras builds in now."""
-    return (backend_name() != 'tensorflow' or not model.inputs or
-            model.inputs[0].graph is current_graph())
+    placeholders = [x for x in model.inputs or []
+                    if x._keras_history[0].is_placeholder]
+    return (backend_name() != 'tensorflow' or
+            all(x.graph is current_graph() for x in placeholders))
 
 
 def ops_while(function):
@@ -229,22 +232,15 @@ def source_keys(tensor):
 def _units(tensor):
     if backend_name() != 'tensorflow':
         return [tensor]
-    if hasattr(tensor, 'indices') and hasattr(tensor, 'values'):
-        return [tensor.values.op, tensor.indices.op]
-    handle = getattr(tensor, '_handle', None)
-    captures = dict(_captures(current_graph()))
-    if handle is not None and id(handle) in captures:
-        return [captures[id(handle)]]
-    return [] if _is_eager(tensor) else [tensor.op]
+    if _is_eager(tensor):  # TensorFlow 2: graphs know it by what captures it.
+        handle = getattr(tensor, '_handle', tensor)
+        return [inner.op for outer, inner in current_graph().captures
+                if outer is handle]
+    return [tensor.op]
 
 
 def _is_eager(tensor):
     return hasattr(getattr(tensor, '_handle', tensor), 'numpy')
-
-
-def _captures(graph):
-    for outer, inner in getattr(graph, 'captures', ()):
-        yield id(outer), inner.op
 
 
 def _tensorflow_inputs(op):
@@ -269,20 +265,32 @@ def fresh_state(seed=0):
     random_state = np.random.get_state()
     np.random.seed(seed)
     try:
-        if backend_name() == 'tensorflow':
-            with _fresh_graph():
-                yield
-        else:
-            K.reset_uids()
+        with _fresh_graph() if backend_name() == 'tensorflow' else _fresh_names():
             yield
     finally:
         np.random.set_state(random_state)
 
 
 @contextlib.contextmanager
+def _fresh_names():
+    """Theano and CNTK: layers are numbered anew."""
+    backend = importlib.import_module('keras.backend.%s_backend' % backend_name())
+    old = backend._UID_PREFIXES
+    backend._UID_PREFIXES = collections.defaultdict(int)
+    try:
+        yield
+    finally:
+        backend._UID_PREFIXES = old
+
+
+@contextlib.contextmanager
 def _fresh_graph():
     import tensorflow as tf
     from keras.backend import tensorflow_backend
+    if tf.executing_eagerly():
+        with _fresh_keras_graph():
+            yield
+        return
     with tf.Graph().as_default() as graph, _session(graph):
         yield
     # Keras keeps these for good, and with them the graph: 2.2.4 itself, later
@@ -291,6 +299,22 @@ def _fresh_graph():
                    getattr(tensorflow_backend, 'tf_keras_backend', None)):
         for name in ('_GRAPH_UID_DICTS', '_GRAPH_LEARNING_PHASES'):
             getattr(module, name, {}).pop(graph, None)
+
+
+@contextlib.contextmanager
+def _fresh_keras_graph():
+    """TensorFlow 2: a new graph in place of the one in which Keras builds."""
+    from keras.backend import tensorflow_backend
+    from tensorflow.python.framework.func_graph import FuncGraph
+    from tensorflow.python.keras import backend
+    old = backend._GRAPH, tensorflow_backend._LEARNING_PHASE_CACHE
+    backend._GRAPH = graph = FuncGraph('keras_graph')
+    tensorflow_backend._LEARNING_PHASE_CACHE = {}
+    try:
+        yield
+    finally:
+        backend._GRAPH, tensorflow_backend._LEARNING_PHASE_CACHE = old
+        backend._GRAPH_LEARNING_PHASES.pop(graph, None)
 
 
 def _session(graph):
@@ -309,7 +333,12 @@ def _session(graph):
 
 
 def evaluate(feeds, tensors, learning_phase=False):
-    """Computes tensors.
+    """Computes tensors; the arguments are those of `evaluator`."""
+    return evaluator(feeds, tensors, learning_phase)()
+
+
+def evaluator(feeds, tensors, learning_phase=False):
+    """Returns a function that computes tensors each time it is called.
 
     # Arguments
         feeds: list of pairs (tensor, array).
@@ -318,16 +347,20 @@ def evaluate(feeds, tensors, learning_phase=False):
             it is fed with 0, the phase of `predict`.
 
     # Returns
-        List of arrays.
+        A function without arguments that returns a list of arrays.
     """
     known = {id(tensor): value for tensor, value in feeds}
+    known.update((id(x), x.numpy()) for x in tensors if _is_eager(x))
     wanted = [each for each in tensors if id(each) not in known]
     inputs = [tensor for tensor, _ in feeds]
     values = [value for _, value in feeds]
     if learning_phase and not isinstance(K.learning_phase(), int):
         inputs.append(K.learning_phase())
-        values.append(0.)
-    if wanted:
-        computed = K.function(inputs, wanted)(values)
-        known.update((id(x), value) for x, value in zip(wanted, computed))
-    return [np.asarray(known[id(each)]) for each in tensors]
+        values.append(0)
+    function = K.function(inputs, wanted) if wanted else lambda values: []
+
+    def compute():
+        computed = dict(known)
+        computed.update((id(x), y) for x, y in zip(wanted, function(values)))
+        return [np.asarray(computed[id(each)]) for each in tensors]
+    return compute

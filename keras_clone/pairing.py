@@ -95,8 +95,9 @@ class Pairing(object):
         self._originals[id(other)] = path
         self._paths[id(layer)] = path
         if type(layer) is not type(other):
-            self._layers_differ(path, 'class', type(layer).__name__,
-                                type(other).__name__)
+            mine, its = type(layer).__name__, type(other).__name__
+            self._layers_differ(path, 'class', mine, its if its != mine else
+                                'another class of that name')
             return
         for name in ('trainable', 'stateful', 'built', 'supports_masking'):
             mine, its = getattr(layer, name), getattr(other, name)
@@ -211,7 +212,7 @@ class Pairing(object):
         if id(x) in self._tensors:
             if self._tensors[id(x)] is not y:
                 self._nodes_differ(path, what, x, y)
-        elif hasattr(x, '_keras_history'):
+        else:
             self._pair_histories(path, what, x, y)
 
     def _pair_histories(self, path, what, x, y):
