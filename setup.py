@@ -144,7 +144,7 @@ setup(
         'commands': commands,
         'tensorflow': tensorflow,
         'theano': theano,
-        'tests': tests + tensorflow + real_models,
+        'tests': tests + tensorflow + theano + real_models,
         'tests-without-backend': tests,
         'docs': ['Sphinx', 'furo', 'myst-parser'],
     },

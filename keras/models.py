@@ -520,9 +520,7 @@ def _operands(x):
     """Returns the tensors that a tensor of the backend is computed from."""
     if K.backend() == 'tensorflow':
         return list(x.op.inputs)
-    if K.backend() == 'theano' and x.owner is not None:
-        return x.owner.inputs
-    return []
+    return getattr(getattr(x, 'owner', None), 'inputs', [])  # Theano's.
 
 
 def _recompute(x, made, replace):
@@ -685,11 +683,15 @@ def _same_class(model, **arguments):
     """Returns a new model of the class of `model`, or of the next class it derives
     from whose constructor takes `arguments` and a name."""
     arguments['name'] = model.name
-    for cls in type(model).__mro__:
-        try:
-            inspect.signature(cls.__init__).bind(None, **arguments)
-        except TypeError:
-            continue
-        new_model = cls(**arguments)
-        new_model.trainable = model.trainable
-        return new_model
+    cls = next(cls for cls in type(model).__mro__ if _takes(cls, arguments))
+    new_model = cls(**arguments)
+    new_model.trainable = model.trainable
+    return new_model
+
+
+def _takes(cls, arguments):
+    try:
+        inspect.signature(cls.__init__).bind(None, **arguments)
+    except TypeError:
+        return False
+    return True

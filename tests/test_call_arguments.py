@@ -121,7 +121,8 @@ def test_mask_argument_made_by_the_backend(assert_faithful):
 
 def test_argument_made_by_the_backend_from_a_hidden_layer():
     x = Input((3,))
-    model = Model(x, Mix()(x, extra=2 * K.abs(Dense(3)(x))))
+    hidden = K.abs(Dense(3)(x))
+    model = Model(x, Mix()(x, extra=hidden + hidden))
     value = np.ones((2, 3))
     clone = clone_model(model)
     np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-5)

@@ -3,6 +3,7 @@
 Nothing is looked up by a name that another object might have, no function is
 marshalled, and what was one layer stays one layer.
 """
+import copy
 import functools
 
 import numpy as np
@@ -99,6 +100,24 @@ class Both(Layer):
     def get_config(self):
         config = super(Both, self).get_config()
         config.update(first=self._pair[0], second=self._pair[1])
+        return config
+
+
+class Curious(Layer):
+    """Makes use of its function and of a class while it gives its config."""
+
+    def __init__(self, function, limit=float, **kwargs):
+        super(Curious, self).__init__(**kwargs)
+        self.function = function
+        self.limit = limit
+
+    def call(self, inputs):
+        return self.function(inputs)
+
+    def get_config(self):
+        config = super(Curious, self).get_config()
+        assert self.limit(self.function(1)) == self.function.__defaults__[0]
+        config['function'] = copy.deepcopy(self.function)
         return config
 
 
@@ -409,6 +428,10 @@ def test_layers_under_other_names_than_in_the_config(assert_faithful):
 
 def test_config_under_another_name_than_the_constructor_takes(assert_faithful):
     assert_faithful(chain(lambda: Many(Lambda(lambda x: TWO * x))))
+
+
+def test_function_that_is_used_to_give_the_config(assert_faithful):
+    assert_faithful(chain(lambda: Curious(lambda x, factor=TWO: factor * x)))
 
 
 def test_layer_without_a_config(assert_faithful):
