@@ -232,7 +232,7 @@ def test_an_editable_installation(install, tmp_path, pip, project):
 def test_starting_imports_nothing_else(environment, installed):
     loaded = 'import sys; print(*sorted(sys.modules))'
     with_it = installed.run('-c', loaded).split()
-    write(installed.packages, {'keras-clone.pth': ''})
+    write(installed.packages, {'keras-clone.pth': 'import os\n'})
     without = environment.run('-c', loaded).split()
     assert set(with_it) - set(without) == {'keras_clone', 'keras_clone.overlay'}
 
