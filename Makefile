@@ -1,17 +1,24 @@
 # Everything is installed under .venv/ and .tox/; `make clean` removes it again.
 
 PYTHON = python3.7
+PYTHON3 = python3.11
 # Keras 2.2.4 is the release in which clone_model crashes; see tox.ini for the others.
 KERAS = Keras==2.2.4
 BIN = .venv/bin
 
-.PHONY: demo test lint docs matrix clean
+.PHONY: demo test test-keras2 test-keras3 lint docs matrix clean
 
 demo: .venv/installed
 	$(BIN)/keras-clone check
 
-test: .venv/installed lint
-	$(BIN)/python -m pytest --cov --cov-report=term
+test: lint test-keras2 test-keras3
+	@echo 'The tests passed on Keras 2 and on Keras 3.'
+
+test-keras2: .venv/installed
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
+
+test-keras3: .venv/keras3-installed
+	.venv/keras3/bin/python -m pytest -n 2 tests/keras3 tests/test_overlay.py
 
 lint: .venv/installed
 	$(BIN)/flake8
@@ -21,7 +28,7 @@ docs: .venv/docs-installed
 	@echo 'The pages are in docs/_build/html: open index.html.'
 
 matrix: .venv/tox-installed
-	.venv/tox/bin/tox run
+	.venv/tox/bin/tox run-parallel --parallel 2 --parallel-no-spinner
 
 clean:
 	rm -rf .venv .tox docs/_build build *.egg-info .coverage .pytest_cache
@@ -39,7 +46,13 @@ clean:
 	$(BIN)/python -m pip install --quiet -e '.[docs]'
 	touch $@
 
-.venv/tox-installed: | .venv/bin/python
-	python3.11 -m venv .venv/tox
+.venv/keras3-installed: setup.py
+	@echo 'Installing Keras 3 and TensorFlow into .venv/keras3: some minutes.'
+	$(PYTHON3) -m venv .venv/keras3
+	.venv/keras3/bin/python -m pip install --quiet 'keras==3.15.1' -e '.[tests]'
+	touch $@
+
+.venv/tox-installed:
+	$(PYTHON3) -m venv .venv/tox
 	.venv/tox/bin/python -m pip install --quiet 'tox<4.6' 'virtualenv<20.22'
 	touch $@

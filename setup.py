@@ -121,7 +121,7 @@ theano = [
 tests = commands + [
     # Later ones want an importlib-metadata on Python 3.7 that is too old for Sphinx.
     'flake8<4; python_version<"3.8"', 'flake8; python_version>="3.8"',
-    'hypothesis', 'pytest', 'pytest-cov', 'setuptools', 'wheel']
+    'hypothesis', 'pytest', 'pytest-cov', 'pytest-xdist', 'setuptools', 'wheel']
 # Models of packages of the time, with the helper packages that they were made for.
 real_models = [name + '; python_version<"3.8"' for name in (
     'keras-bert==0.68.0', 'keras-transformer==0.32.0',
