@@ -2,10 +2,11 @@
 
     python tests/alternatives.py            judges, and writes the page
     python tests/alternatives.py --check    judges, and compares with the page's data
+    python tests/alternatives.py --page     writes the page from its data
 
 Each alternative is an edit of the installed Keras 2.2.4, made on a copy. The
 outcomes go to docs/data/alternatives.json, and from there to docs/alternatives.md.
-The last line tells how it went; exit status 1 if a check finds other outcomes.
+Exit status 1, and a line that says so, if a check finds other outcomes.
 """
 import argparse
 import ast
@@ -410,27 +411,35 @@ def _verdict(one, record):
         '; the one to see is `{}`.'.format(one.judge) if one.judge else '.')
 
 
+def _write(path, text):
+    with io.open(path, 'w', encoding='utf-8') as stream:
+        stream.write(text)
+
+
+def _load(text):
+    return json.loads(text, object_pairs_hook=collections.OrderedDict)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--check', action='store_true',
                         help="compare with the page's data instead of writing it")
+    parser.add_argument('--page', action='store_true',
+                        help='judge nothing, write the page from its data')
     options = parser.parse_args()
-    if prove.installed_keras().release != RELEASE:
-        sys.exit('This needs Keras ' + RELEASE + '.')
-    data = json.loads(json.dumps(run()), object_pairs_hook=collections.OrderedDict)
-    if options.check:
-        known = json.loads(_read(DATA))['candidates']
-        differing = [key for key in data['candidates'] if data['candidates'][key]
-                     != known.get(key)]
-        if differing:
-            sys.exit('Not the outcomes of the page: ' + ', '.join(differing))
-        print('The outcomes are those of the page.')
+    if options.page:
+        _write(PAGE, render(_load(_read(DATA))))
         return
-    with io.open(DATA, 'w', encoding='utf-8') as stream:
-        stream.write(json.dumps(data, indent=1, ensure_ascii=False) + '\n')
-    with io.open(PAGE, 'w', encoding='utf-8') as stream:
-        stream.write(render(data))
-    print('Wrote ' + PAGE)
+    if prove.installed_keras().release != RELEASE:
+        sys.exit('This needs Keras {}.'.format(RELEASE))
+    text = json.dumps(run(), indent=1, ensure_ascii=False) + '\n'
+    if options.check:
+        new, known = [_load(some)['candidates'] for some in (text, _read(DATA))]
+        differing = [key for key in new if new[key] != known.get(key)]
+        sys.exit('Not the outcomes of the page: ' + ', '.join(differing)
+                 if differing else 0)
+    _write(DATA, text)
+    _write(PAGE, render(_load(text)))
 
 
 if __name__ == '__main__':
