@@ -4,7 +4,7 @@ import sys
 from _thread import get_ident
 
 KERAS_2 = ('2.2.4', '2.2.5', '2.3.0', '2.3.1')
-KERAS_3 = ('3.15.1',)
+KERAS_3 = ('3.12.4', '3.13.2', '3.14.1', '3.15.1')
 # The modules that are overlaid, and the releases that each overlay is written for.
 OVERLAYS = {'keras.models': KERAS_2, 'keras.engine.network': KERAS_2,
             'keras.src.saving.serialization_lib': KERAS_3,

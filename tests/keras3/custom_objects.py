@@ -3,6 +3,7 @@ import keras
 from keras import Model, activations, initializers, layers, ops, regularizers
 
 TWO = 2
+RELEASE = tuple(map(int, keras.__version__.split('.')))
 
 
 def gelu(x):
