@@ -1,0 +1,37 @@
+"""What changes in `keras.src.activations` of Keras 3.
+
+Executed in the namespace of the released module, right after it.
+"""
+from keras.src.activations import ALL_OBJECTS_DICT
+from keras.src.activations import serialize as _released_serialize
+from keras.src.api_export import keras_export
+from keras.src.saving import object_registration
+from keras.src.saving import serialization_lib
+
+
+@keras_export("keras.activations.serialize")
+def serialize(activation):
+    """Returns the config of an activation function.
+
+    The released function writes the bare name wherever its module has something
+    of that name, and a user's own `relu` is read back as Keras's.
+
+    Args:
+        activation: A function, or any callable that Keras can serialize.
+
+    Returns:
+        The name of an activation of Keras, a dict for any other. A function of
+        the user's is found again if it is registered or among the
+        `custom_objects`, and refused otherwise.
+
+    Raises:
+        ValueError: If Keras cannot serialize `activation`.
+    """
+    config = _released_serialize(activation)
+    if not isinstance(config, str) or ALL_OBJECTS_DICT.get(config) is activation:
+        return config
+    return {
+        **serialization_lib.serialize_keras_object(activation),
+        "module": activation.__module__,
+        "registered_name": object_registration.get_registered_name(activation),
+    }
