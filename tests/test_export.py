@@ -1,0 +1,288 @@
+"""`keras-clone export` prepares the pull request in a checkout, or does nothing."""
+import ast
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+click_testing = pytest.importorskip('click.testing')
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir, 'patches'))
+import prove  # noqa: E402
+from keras_clone.diffs import blob_id, patches_of, releases  # noqa: E402
+from keras_clone.export import TESTS, export  # noqa: E402
+from keras_clone.pull_request import pull_request_text  # noqa: E402
+
+MODELS = os.path.join('keras', 'models.py')
+# In place of Keras's own file of that name, which does not come with the package.
+THEIR_TESTS = u'''from __future__ import print_function
+import pytest
+import numpy as np
+
+from keras import backend as K
+import keras
+
+
+def test_clone_functional_model():
+    assert keras and np and K
+
+
+if __name__ == '__main__':
+    pytest.main([__file__])
+'''
+
+
+@pytest.fixture(scope='module')
+def installed():
+    try:
+        found = prove.installed_keras()
+    except subprocess.CalledProcessError:
+        pytest.skip('Keras is not installed.')
+    if found.release not in releases():
+        pytest.skip('There are no patches for Keras {}.'.format(found.release))
+    return found
+
+
+@pytest.fixture
+def checkout(installed, tmp_path):
+    """A git repository that holds the installed release and a test file."""
+    folder = tmp_path / 'checkout'
+    folder.mkdir()
+    prove.copy_keras(installed, str(folder))
+    (folder / 'tests' / 'keras').mkdir(parents=True)
+    (folder / TESTS).write_text(THEIR_TESTS)
+    git(folder, 'init', '-q')
+    commit(folder)
+    return folder
+
+
+def git(folder, *arguments):
+    return subprocess.check_output(
+        ['git', '-C', str(folder)] + list(arguments)).decode()
+
+
+def commit(folder):
+    git(folder, 'add', '-A')
+    git(folder, '-c', 'user.name=a', '-c', 'user.email=a', 'commit', '-q', '-m', 'a')
+
+
+def run(folder, *options):
+    return click_testing.CliRunner().invoke(export, [str(folder)] + list(options))
+
+
+def bytes_of(folder):
+    """Every file in a folder, git's included, with its content."""
+    return {str(path): path.read_bytes()
+            for path in folder.rglob('*') if path.is_file()}
+
+
+def staged(folder):
+    return git(folder, 'status', '--porcelain').split('\n')[:-1]
+
+
+def names_in(text):
+    return [node.name for node in ast.parse(text).body if hasattr(node, 'name')]
+
+
+# What it does.
+
+def test_patch_and_tests_are_staged(checkout, installed):
+    result = run(checkout)
+    assert result.exit_code == 0, result.output
+    assert staged(checkout) == ['M  keras/models.py', 'M  ' + TESTS]
+    assert (blob_id((checkout / MODELS).read_bytes())
+            == patches_of(installed.release)[0].after)
+
+
+def test_tests_are_added_before_the_end_of_the_file(checkout):
+    run(checkout)
+    text = (checkout / TESTS).read_text()
+    with open(prove.PULL_REQUEST_TESTS) as stream:
+        ours = names_in(stream.read())
+    assert names_in(text) == ['test_clone_functional_model'] + ours
+    start, end = THEIR_TESTS.split('\n\n\nif')
+    assert text.startswith(start + '\n\n\ndef ')
+    assert text.endswith('\n\n\nif' + end)
+
+
+def test_exported_tests_pass_in_the_checkout(checkout):
+    run(checkout)
+    outcomes = prove.outcomes([str(checkout / TESTS)], str(checkout))
+    assert len(outcomes) > 1 and set(outcomes.values()) == {'passes'}
+
+
+def test_file_without_an_end_of_its_own_gets_the_tests_at_its_end(checkout):
+    (checkout / TESTS).write_text(THEIR_TESTS.split('\n\n\nif')[0])  # No newline.
+    commit(checkout)
+    assert run(checkout).exit_code == 0
+    text = (checkout / TESTS).read_text()
+    assert text.endswith('rtol=1e-5)\n') and '__main__' not in text
+
+
+def test_text_of_the_pull_request_is_printed(checkout, installed):
+    output = run(checkout).output
+    text = pull_request_text(installed.release)
+    assert text in output
+    assert '<!--' not in text and '#12202' in text
+    for heading in ('What', 'Why', 'Closes', 'How it was tested',
+                    'What it does not do', 'Release note'):
+        assert '### {}\n'.format(heading) in text
+
+
+def test_dry_run_shows_the_diff_with_context_and_changes_nothing(checkout):
+    before = bytes_of(checkout)
+    result = run(checkout, '--dry-run')
+    assert result.exit_code == 0
+    assert bytes_of(checkout) == before
+    kinds = {line[:1] for line in result.output.split('\n@@', 1)[1].split('\n')}
+    assert {'+', ' '} <= kinds
+    run(checkout)
+    assert changed_lines(git(checkout, 'diff', '--cached')) == changed_lines(
+        result.output)
+
+
+def changed_lines(diff):
+    return [line for line in diff.split('\n') if line[:1] in ('+', '-')]
+
+
+def test_follow_ups_are_staged_too_if_asked_for(checkout, installed):
+    result = run(checkout, '--follow-ups')
+    assert result.exit_code == 0, result.output
+    assert staged(checkout) == ['M  keras/engine/network.py', 'M  keras/models.py',
+                                'M  ' + TESTS]
+    for patch in patches_of(installed.release)[1:]:
+        assert blob_id((checkout / patch.file).read_bytes()) == patch.after
+    assert 'test_multi_gpu' in (checkout / TESTS).read_text()
+    assert pull_request_text(installed.release, follow_ups=True) in result.output
+
+
+def test_files_that_git_does_not_know_are_no_hindrance(checkout):
+    (checkout / 'notes.txt').write_text(u'Mine.')
+    assert run(checkout).exit_code == 0
+    assert staged(checkout)[-1] == '?? notes.txt'
+
+
+# What it refuses.
+
+def unknown_models(folder):
+    with open(str(folder / MODELS), 'a') as stream:
+        stream.write('\n')
+    commit(folder)
+
+
+def no_keras(folder):
+    shutil.rmtree(str(folder / 'keras'))
+    commit(folder)
+
+
+def exported(folder):
+    assert run(folder).exit_code == 0
+
+
+def exported_and_committed(folder):
+    exported(folder)
+    commit(folder)
+
+
+def changed_file(folder):
+    (folder / 'keras' / 'losses.py').write_text(u'')
+
+
+def staged_file(folder):
+    (folder / 'new.py').write_text(u'')
+    git(folder, 'add', 'new.py')
+
+
+def patch_taken_back(folder):
+    exported(folder)
+    git(folder, 'checkout', 'HEAD', '--', 'keras/models.py')
+    commit(folder)
+
+
+def no_tests(folder):
+    git(folder, 'rm', '-q', TESTS)
+    commit(folder)
+
+
+def numpy_not_imported(folder):
+    (folder / TESTS).write_text(THEIR_TESTS.replace('import numpy as np\n', ''))
+    commit(folder)
+
+
+def broken_tests(folder):
+    (folder / TESTS).write_text(u'def')
+    commit(folder)
+
+
+def locked_index(folder):
+    (folder / '.git' / 'index.lock').write_text(u'')
+
+
+def no_repository(folder):
+    shutil.rmtree(str(folder / '.git'))
+
+
+@pytest.mark.parametrize('prepare, message', [
+    (unknown_models, 'Its keras/models.py is that of none of them'),
+    (no_keras, 'CHECKOUT should hold Keras, with keras/models.py'),
+    (exported, 'is in keras/models.py already'),
+    (exported_and_committed, 'is in keras/models.py already'),
+    (changed_file, 'has changes that are not committed'),
+    (staged_file, 'has changes that are not committed'),
+    (patch_taken_back, 'The tests are in tests/keras/'),
+    (no_tests, 'CHECKOUT should hold Keras, with tests/keras/'),
+    (numpy_not_imported, 'should import np'),
+    (broken_tests, 'is not valid Python'),
+    (locked_index, 'index.lock'),
+    (no_repository, 'not a git repository'),
+])
+def test_refusal_changes_nothing(prepare, message, checkout):
+    prepare(checkout)
+    before = bytes_of(checkout)
+    result = run(checkout)
+    assert result.exit_code == 2
+    assert message in result.output
+    assert bytes_of(checkout) == before
+
+
+def test_folder_within_a_repository_is_refused(checkout):
+    before = bytes_of(checkout)
+    result = run(checkout / 'keras')
+    assert result.exit_code == 2
+    assert 'should be the top folder of a git repository' in result.output
+    assert bytes_of(checkout) == before
+
+
+def test_follow_ups_need_a_network_file_that_is_known(checkout):
+    with open(str(checkout / 'keras' / 'engine' / 'network.py'), 'a') as stream:
+        stream.write('\n')
+    commit(checkout)
+    before = bytes_of(checkout)
+    result = run(checkout, '--follow-ups')
+    assert result.exit_code == 2
+    assert 'keras/engine/network.py is not that of Keras' in result.output
+    assert bytes_of(checkout) == before
+    assert run(checkout).exit_code == 0
+
+
+def test_missing_git_is_named(checkout, monkeypatch):
+    monkeypatch.setenv('PATH', '')
+    result = run(checkout)
+    assert result.exit_code == 2
+    assert 'git is not installed' in result.output
+
+
+def test_folder_that_is_not_there_is_refused(tmp_path):
+    assert run(tmp_path / 'nowhere').exit_code == 2
+
+
+@pytest.mark.parametrize('release', releases())
+@pytest.mark.parametrize('follow_ups', [False, True])
+def test_text_counts_the_lines_of_the_patches(release, follow_ups):
+    patches = patches_of(release)[:None if follow_ups else 1]
+    counts = (sum(patch.added for patch in patches),
+              sum(patch.removed for patch in patches))
+    assert ('Lines added: {}, removed: {}.'.format(*counts)
+            in pull_request_text(release, follow_ups))
