@@ -7,10 +7,11 @@ def main():
     try:
         from .commands import main as command
     except ImportError as error:
-        if error.name not in ('click', 'rich'):
+        package = error.name.split('.')[0]
+        if package not in ('click', 'rich'):
             raise
         sys.stderr.write('Error: keras-clone needs %s for its commands. Install it '
-                         'with: pip install "keras-clone[commands]"\n' % error.name)
+                         'with: pip install "keras-clone[commands]"\n' % package)
         sys.exit(2)
     command(prog_name='keras-clone')
 

@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 import keras_clone
+from keras_clone.overlay import KERAS_2
 
 # A model to check: its name, what to show for it, a function that builds it, whether
 # that function makes nothing but the model's own ops, what to do if it fails.
@@ -110,6 +111,8 @@ def check(context, model, only, seed, as_json, verbose, lines):
 def _quiet():
     """Context without the warnings of Keras, NumPy and the backends."""
     os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
+    # What is computed once is not worth Theano's optimizing it.
+    os.environ.setdefault('THEANO_FLAGS', 'optimizer=fast_compile')
     logging.getLogger('tensorflow').setLevel(logging.ERROR)
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
@@ -142,9 +145,11 @@ def _one_line(error):
 
 def _why_inactive():
     """Returns why `clone_model` is as released; empty if it is this one."""
-    row = keras_clone.status()[0]
-    if row['state'] == 'unsupported release':
-        raise Failure('Nothing can be checked: %s.' % row['reason'])
+    release = keras_clone.keras_release()
+    if release not in KERAS_2:
+        raise Failure('This command judges clones of Keras %s to %s. This is Keras '
+                      '%s.' % (KERAS_2[0], KERAS_2[-1], release))
+    row = {row['module']: row for row in keras_clone.status()}['keras.models']
     if row['state'] == 'active':
         return ''
     return ', '.join(filter(None, [row['state'], row['reason']]))
@@ -292,7 +297,8 @@ def _columns(inactive):
 
 
 def _print_table(rows, inactive):
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False,
+                  padding=(0, 1, 0, 0))
     for heading in ['Model'] + [heading for heading, _ in _columns(inactive)]:
         table.add_column(heading)
     for row in rows:

@@ -222,7 +222,7 @@ def shared_nested_model():
 
 
 def plain_network():
-    """Dense layers, normalization, dropout"""
+    """Dense, normalization, dropout"""
     return Sequential([
         layers.Dense(3, activation='relu', input_shape=(4,)),
         layers.BatchNormalization(),
