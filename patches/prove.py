@@ -140,9 +140,10 @@ def _run(arguments, directory, keras, python, **environment):
     _write(os.path.join(directory, 'pytest.ini'), '')
     process = subprocess.Popen(
         [python, '-B', '-m', 'pytest', '-q', '-c', 'pytest.ini', '--tb=short',
-         '--junitxml', report, '-p', 'no:cacheprovider'] + arguments, cwd=directory,
-        env=_environment(PYTHONPATH=keras, **environment), stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT)
+         '--continue-on-collection-errors', '--junitxml', report,
+         '-p', 'no:cacheprovider'] + arguments,
+        cwd=directory, env=_environment(PYTHONPATH=keras, **environment),
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     printed = process.communicate()[0].decode(errors='replace')
     cases = (list(ElementTree.parse(report).iter('testcase'))
              if os.path.exists(report) else [])

@@ -10,7 +10,8 @@ import sys
 
 import pytest
 
-from keras_clone.diffs import apply_patch, blob_id, releases
+from keras_clone import diffs
+from keras_clone.diffs import apply_patch, blob_id, patches_of, releases
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir, 'patches'))
 import prove  # noqa: E402
@@ -94,6 +95,33 @@ def test_patch_starts_where_the_one_before_ended(release):
     for patch in prove.patches_of(release):
         assert state.get(patch.file, patch.before) == patch.before
         state[patch.file] = patch.after
+
+
+def test_patches_in_a_wheel_are_found_within_the_package(tmp_path, monkeypatch):
+    monkeypatch.setattr(diffs, '__file__', str(tmp_path / 'keras_clone' / 'diffs.py'))
+    for name in ('patches', '.github'):
+        beside = tmp_path / name
+        assert diffs.resource(name) == str(beside)
+        within = tmp_path / 'keras_clone' / name.strip('.')
+        within.mkdir(parents=True)
+        assert diffs.resource(name) == str(within)
+
+
+def test_what_git_refuses_is_refused(tmp_path):
+    (tmp_path / 'a.py').write_bytes(b'a = 1\n')
+    (tmp_path / '1').mkdir()
+    (tmp_path / '1' / '0001-a.patch').write_bytes(b"""diff --git a/a.py b/a.py
+index %s..%s 100644
+--- a/a.py
++++ b/a.py
+@@ -1 +1 @@
+-b = 1
++c = 1
+""" % (blob_id(b'a = 1\n').encode(), b'0' * 40))
+    patch, = patches_of('1', str(tmp_path))
+    with pytest.raises(ValueError, match='patch does not apply'):
+        apply_patch(patch, str(tmp_path))
+    assert (tmp_path / 'a.py').read_bytes() == b'a = 1\n'
 
 
 # The installed release.
@@ -233,9 +261,15 @@ def test_skip():
 
 def test_proof_does_not_take_nothing_for_success(installed, tmp_path):
     tests = tmp_path / 'test_none.py'
-    tests.write_text(u'raise ValueError')
-    outcomes = prove.outcomes([str(tests)], str(tmp_path))
-    assert 'passes' not in outcomes.values()
     tests.write_text(u'')
     with pytest.raises(RuntimeError):
         prove.outcomes([str(tests)], str(tmp_path))
+
+
+def test_proof_tells_of_a_file_that_cannot_be_imported(installed, tmp_path):
+    (tmp_path / 'test_good.py').write_text(u'def test_good(): pass')
+    (tmp_path / 'test_broken.py').write_text(u'raise KeyError')
+    outcomes = prove.outcomes([str(path) for path in tmp_path.glob('test_*.py')],
+                              str(tmp_path))
+    assert outcomes['test_good::test_good'] == 'passes'
+    assert len(outcomes) == 2 and set(outcomes.values()) != {'passes'}
