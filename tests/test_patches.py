@@ -98,7 +98,8 @@ def test_patch_starts_where_the_one_before_ended(release):
 
 
 def test_patches_in_a_wheel_are_found_within_the_package(tmp_path, monkeypatch):
-    monkeypatch.setattr(diffs, '__file__', str(tmp_path / 'keras_clone' / 'diffs.py'))
+    module = tmp_path / 'keras_clone' / 'diffs.py'
+    monkeypatch.setattr(diffs, '__file__', str(module))
     for name in ('patches', '.github'):
         beside = tmp_path / name
         assert diffs.resource(name) == str(beside)
