@@ -39,7 +39,9 @@ FORMS = {
 @pytest.mark.parametrize('build, form', [
     pytest.param(functional, 'tensor', id='guard functional tensor'),
     (functional, 'list'), (functional, 'tuple'), (functional, 'InputLayer'),
-    (sequential, 'tensor'), (sequential, 'list'), (sequential, 'tuple'),
+    pytest.param(sequential, 'tensor', id='guard sequential tensor'),
+    pytest.param(sequential, 'list', id='guard sequential list'),
+    pytest.param(sequential, 'tuple', id='guard sequential tuple'),
     (sequential, 'InputLayer')])
 def test_single_input(build, form):
     model, x = build(), keras.Input((3,))
