@@ -1,4 +1,4 @@
-"""Installs `keras_clone` and a `.pth` file that imports it in every interpreter."""
+"""Installs `keras_clone` and a `.pth` file: whoever looks for Keras, imports it."""
 import os
 import re
 
@@ -7,25 +7,30 @@ from setuptools.command.install_egg_info import install_egg_info
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# `site` would print an error: a package that is broken or gone must pass unnoticed.
+# What every interpreter runs when it starts, once: in a virtual environment, `site`
+# reads a `.pth` file twice. No module is imported, and nothing can fail, before
+# Keras is looked for.
 START = """\
-try:
-    import keras_clone
-except Exception:
-    pass
+class KerasCloneStart(object):
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == 'keras':
+            try:
+                import keras_clone.overlay
+            except Exception as error:
+                import warnings
+                warnings.warn('clone_model is as released: {!r}'.format(error))
 """
-# A checkout is not left on `sys.path`: its folders would pass for packages, and
-# `import keras` would succeed where Keras is not installed.
-START_EDITABLE = """\
-import sys
-sys.path.insert(0, {!r})
-try:
-    import keras_clone
-except Exception:
-    pass
-finally:
-    del sys.path[0]
+# A checkout is found without being on `sys.path`: its other folders would pass for
+# packages there, and `import keras` would succeed where Keras is not installed.
+FIND_CHECKOUT = """\
+        if name == 'keras_clone':
+            from importlib.machinery import PathFinder
+            return PathFinder.find_spec(name, [{!r}])
 """.format(HERE)
+REGISTER = 'sys.meta_path.insert(0, KerasCloneStart)'
+LINE = ('import sys; "KerasCloneStart" in [getattr(finder, "__name__", "") '
+        'for finder in sys.meta_path] or exec({!a})\n')
 
 
 class InstallStart(install_egg_info):
@@ -33,11 +38,10 @@ class InstallStart(install_egg_info):
 
     def run(self):
         super(InstallStart, self).run()
-        editable = not self.distribution.packages
+        in_place = '' if self.distribution.packages else FIND_CHECKOUT
         path = os.path.join(self.install_dir, 'keras-clone.pth')
         with open(path, 'w') as file:
-            file.write('import os; exec({!a})\n'.format(
-                START_EDITABLE if editable else START))
+            file.write(LINE.format(START + in_place + REGISTER))
         self.outputs.append(path)
 
 

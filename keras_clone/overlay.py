@@ -1,15 +1,19 @@
 """Runs each file under `keras/` on top of the installed module of the same path."""
-import os  # Every interpreter imports this at its start: the rest is for later.
+import importlib.machinery
+import os
+import re
 import sys
-from _thread import get_ident
+import warnings
+from importlib.util import find_spec, module_from_spec
+from linecache import getlines
+from threading import get_ident
 
 KERAS_2 = ('2.2.4', '2.2.5', '2.3.0', '2.3.1')
 KERAS_3 = ('3.12.4', '3.13.2', '3.14.1', '3.15.1')
 # The modules that are overlaid, and the releases that each overlay is written for.
 OVERLAYS = {'keras.models': KERAS_2, 'keras.engine.network': KERAS_2,
-            'keras.src.saving.serialization_lib': KERAS_3,
-            'keras.src.activations': KERAS_3,
-            'keras.src.models.cloning': KERAS_3}
+            'keras.src.activations': KERAS_3, 'keras.src.models.cloning': KERAS_3,
+            'keras.src.saving.serialization_lib': KERAS_3}
 _outcomes = {}  # What was done: name of the module -> (state, reason).
 _searches = set()  # What is being looked for: (thread, name of the module).
 
@@ -40,29 +44,25 @@ def released(name):
     # Raises
         ValueError: If `name` is not overlaid in the installed release of Keras.
     """
-    from importlib import import_module, machinery, util
     if keras_release() not in OVERLAYS.get(name, ()):
         raise ValueError('`name` should be in {}. Found: {!r}. Installed Keras: {}.'
                          .format([*_outlook()], name, keras_release()))
-    path = import_module(name.rpartition('.')[0]).__path__
-    module = util.module_from_spec(machinery.PathFinder.find_spec(name, path))
+    path = importlib.import_module(name.rpartition('.')[0]).__path__
+    module = module_from_spec(importlib.machinery.PathFinder.find_spec(name, path))
     exec(module.__loader__.get_code(name), vars(module))
     return module
 
 
 def keras_release():
     """The release of the installed Keras, or `'unknown'`; None without Keras."""
-    import re
-    from importlib.util import find_spec
-    from linecache import getlines
     keras = sys.modules.get('keras')
     spec = getattr(keras, '__spec__', None) if keras else find_spec('keras')
     if spec is None or not spec.has_location:
         return None
-    # `keras.__version__` is set last, and metadata can be that of another Keras.
-    folder = os.path.dirname(spec.origin)
-    lines = getlines(folder + '/src/version.py') + getlines(folder + '/__init__.py')
-    found = re.search(r'^__version__ = ["\']([\w.+-]+)', ''.join(lines), re.M)
+    # `keras.__version__` is set last, and metadata may be that of another Keras.
+    source = [line for file in ('/src/version.py', '/__init__.py')
+              for line in getlines(os.path.dirname(spec.origin) + file)]
+    found = re.search(r'^__version__ = ["\']([\w.+-]+)', ''.join(source), re.M)
     return found.group(1) if found else 'unknown'
 
 
@@ -92,7 +92,6 @@ def _file(name):
 
 def _note(name, state, reason=''):
     """Notes what was done; tells what should have been done but was not."""
-    import warnings
     _outcomes[name] = state, reason
     if state in ('failed', 'unsupported release'):
         warnings.warn('keras_clone: ' + reason)
@@ -100,6 +99,7 @@ def _note(name, state, reason=''):
 
 class OverlayImporter(object):
     """Finds and loads a module as the finders after it do, then runs the overlay."""
+
     def __init__(self, loader=None):
         self.loader = loader
 
@@ -130,10 +130,9 @@ class OverlayImporter(object):
         self.loader.exec_module(module)
         names, old, path = vars(module), dict(vars(module)), _file(module.__name__)
         try:
-            with open(path, 'rb') as file:
-                code = compile(file.read(), path, 'exec', dont_inherit=True)
             names['__file__'] = path  # Coverage asks it, not the code, for the path.
-            exec(code, names)
+            with open(path, 'rb') as file:
+                exec(compile(file.read(), path, 'exec', dont_inherit=True), names)
             names['__file__'] = old['__file__']
             _note(module.__name__, 'active')
         except Exception as error:
