@@ -104,8 +104,7 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
     with graphs.fresh_state(seed), warnings.catch_warnings():
         warnings.simplefilter('ignore')
         (model, own_inputs), ops = graphs.ops_while(lambda: _built(build))
-        original = _Original(model, inputs or own_inputs, seed)
-        original.draw_weights(seed)
+        original = _Original(model, inputs or own_inputs, seed, draw_weights=True)
         names = [layer.name for layer in model.layers]
         found, parent, first = [], model, None
         for generation in range(1, depth + 1):
@@ -154,9 +153,11 @@ class _Original(object):
         model: the original.
         inputs: list of arrays; drawn if not given.
         seed: what is drawn depends on it alone.
+        draw_weights: whether to draw weights; the present ones stay if the drawn
+            ones lead to outputs that are not finite.
     """
 
-    def __init__(self, model, inputs=None, seed=0):
+    def __init__(self, model, inputs=None, seed=0, draw_weights=False):
         self.model = model
         self.is_built = bool(model.inputs)
         if self.is_built:
@@ -169,7 +170,13 @@ class _Original(object):
             self.values = [
                 value if _is_fed(tensor) else graphs.evaluate([], [tensor])[0]
                 for tensor, value in zip(model.inputs, inputs)]
+            weights = model.get_weights()
+            if draw_weights:
+                drawing.draw_weights(model, seed)
             self._compute()
+            if not all(np.isfinite(each).all() for each in self.outputs):
+                model.set_weights(weights)
+                self._compute()
 
     def _compute(self):
         """Computes the outputs twice: where they differ, they are random."""
@@ -197,20 +204,6 @@ class _Original(object):
                       _all_close(self.outputs[count:], outputs[count:]))
         return self.is_random or (
             same_masks and _all_close(self.outputs[:count], outputs[:count]))
-
-    def draw_weights(self, seed):
-        """Draws weights, unless only the present ones keep the outputs finite."""
-        if self.is_built:
-            weights, outputs = self.model.get_weights(), self.outputs
-            drawing.draw_weights(self.model, seed)
-            self._compute()
-            if _all_finite(outputs) and not _all_finite(self.outputs):
-                self.model.set_weights(weights)
-                self._compute()
-
-
-def _all_finite(arrays):
-    return all(np.isfinite(each).all() for each in arrays)
 
 
 def _of_generation(generation, new, known):
