@@ -123,8 +123,9 @@ theano = [
     'PyYAML<6; python_version<"3.8"',
 ]
 tests = commands + [
-    # Later ones want an importlib-metadata on Python 3.7 that is too old for Sphinx.
-    'flake8<4; python_version<"3.8"', 'flake8; python_version>="3.8"',
+    # On Python 3.7, flake8 and Sphinx agree on no other importlib-metadata.
+    'flake8<4; python_version<"3.8"', 'importlib-metadata<5; python_version<"3.8"',
+    'flake8; python_version>="3.8"',
     'hypothesis', 'pytest', 'pytest-cov', 'pytest-xdist', 'setuptools', 'wheel']
 # Models of packages of the time, with the helper packages that they were made for.
 real_models = [name + '; python_version<"3.8"' for name in (
