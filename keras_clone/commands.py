@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 import keras_clone
+from keras_clone.export import export
 from keras_clone.overlay import KERAS_2
 
 # A model to check: its name, what to show for it, a function that builds it, whether
@@ -37,6 +38,9 @@ class Failure(click.ClickException):
 @click.version_option(keras_clone.__version__, prog_name='keras-clone')
 def main():
     """Makes `keras.models.clone_model` clone faithfully."""
+
+
+main.add_command(export)
 
 
 @main.command()
