@@ -102,6 +102,9 @@ def version():
 folders = find_namespace_packages(HERE, include=['keras', 'keras.*'],
                                   exclude=['*.__pycache__'])
 
+# What `keras-clone export` hands out.
+EXPORTED = ['keras_clone.patches', 'keras_clone.tests.keras', 'keras_clone.github']
+
 commands = ['click', 'rich']
 tensorflow = [
     'Keras>=2.2.4,<2.4; python_version<"3.8"',
@@ -143,8 +146,13 @@ setup(
     author='The keras-clone authors',
     license='MIT',
     python_requires='>=3.6',
-    packages=['keras_clone'] + ['keras_clone.' + folder for folder in folders],
-    package_dir={'keras_clone.keras': 'keras'},
+    packages=(['keras_clone'] + ['keras_clone.' + folder for folder in folders] +
+              EXPORTED),
+    package_dir={'keras_clone.keras': 'keras', 'keras_clone.patches': 'patches',
+                 'keras_clone.tests.keras': 'tests/keras',
+                 'keras_clone.github': '.github'},
+    package_data={'keras_clone.patches': ['*/*.patch'],
+                  'keras_clone.github': ['PULL_REQUEST_TEMPLATE.md']},
     extras_require={
         'commands': commands,
         'tensorflow': tensorflow,
