@@ -6,7 +6,7 @@ PYTHON3 = python3.11
 KERAS = Keras==2.2.4
 BIN = .venv/bin
 
-.PHONY: demo test test-keras2 test-keras3 lint docs matrix clean
+.PHONY: demo test test-keras2 test-keras3 lint docs matrix workflows clean
 
 demo: .venv/installed
 	$(BIN)/keras-clone check
@@ -29,6 +29,9 @@ docs: .venv/docs-installed
 
 matrix: .venv/tox-installed
 	.venv/tox/bin/tox run-parallel --parallel 2 --parallel-no-spinner
+
+workflows: .venv/tox-installed
+	.venv/tox/bin/tox run -e workflows
 
 clean:
 	rm -rf .venv .tox docs/_build build *.egg-info .coverage .pytest_cache
