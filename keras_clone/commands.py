@@ -82,6 +82,16 @@ def check(context, model, only, seed, as_json, verbose, lines):
     and returns it, or returns a pair (model, list of input arrays). Without MODEL,
     a gallery of models is checked, the one of Keras issue 12202 first.
 
+    \b
+    What a clone that is not faithful can be called, the worst first:
+      crash             cloning raises an exception
+      cannot predict    computing the clone's outputs raises an exception
+      wrong numbers     with the same weights, the outputs are not the original's
+      clones only once  the clone of the clone is not faithful
+      not independent   it shares something with the original, or changed it
+      other graph       other layers, sharing, masks, call arguments or ops
+      does not save     it cannot be saved and loaded, but the original can
+
     Exit status: 0 if the active clone_model is faithful everywhere, 1 if it is not,
     2 if nothing could be checked.
     """

@@ -241,6 +241,14 @@ def test_gallery_is_chosen_from_by_name_or_description(overlay):
     assert names(None)[0] == 'lambda_with_two_outputs'
 
 
+def test_help_explains_the_words_in_their_order():
+    from keras_clone.difference import OUTCOMES
+    lines = run('check', '--help').output.splitlines()
+    words = [line[4:20].strip() for line in lines
+             if line.startswith('    ') and line[4] != ' ']
+    assert words == list(OUTCOMES[:-1])
+
+
 def test_descriptions_of_the_gallery_leave_room_for_the_rest_of_the_table():
     for subject in commands._subjects(None, None):
         assert len(subject.text) <= 33

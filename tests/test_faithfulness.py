@@ -202,6 +202,12 @@ def test_dropped_mask_shows_in_the_numbers():
     assert 'expected the original\'s, got numbers off by up to' in report.reason
 
 
+def test_the_same_seed_finds_the_same():
+    def differences(seed):
+        return check(masked, lambda model: masked(mask=None), seed=seed).differences
+    assert differences(1) == differences(1) != differences(2)
+
+
 def test_numbers_part_at_the_first_layer_that_computes_otherwise():
     report = check(chain, lambda model: chain(
         Activation('relu', name='middle'), Dense(2, activation='relu', name='last')))
