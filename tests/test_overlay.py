@@ -82,8 +82,9 @@ def write_project(folder):
     for name in os.listdir(ROOT):
         if os.path.isfile(os.path.join(ROOT, name)):
             shutil.copy(os.path.join(ROOT, name), str(folder))
-    shutil.copytree(os.path.join(ROOT, 'keras_clone'), str(folder / 'keras_clone'),
-                    ignore=shutil.ignore_patterns('__pycache__'))
+    for name in ('keras_clone', 'patches', 'tests/keras', '.github'):
+        shutil.copytree(os.path.join(ROOT, name), str(folder / name),
+                        ignore=shutil.ignore_patterns('__pycache__'))
     write(folder / 'keras', OVERLAY)
     return folder
 
