@@ -253,7 +253,7 @@ def test_compiled(arguments, build):
     clone = clone_model(model)
     clone.set_weights(model.get_weights())
     assert clone.compiled
-    assert type(clone.optimizer) is type(model.optimizer)
+    assert isinstance(clone.optimizer, type(model.optimizer))
     assert clone.optimizer is not model.optimizer
     x, y = np.ones((4, 3), 'float32'), np.zeros((4, 2), 'float32')
     expected = model.fit(x, y, epochs=2, verbose=0).history
