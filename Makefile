@@ -6,7 +6,7 @@ PYTHON3 = python3.11
 KERAS = Keras==2.2.4
 BIN = .venv/bin
 
-.PHONY: demo test test-keras2 test-keras3 lint docs matrix workflows clean
+.PHONY: demo test test-keras2 test-keras3 coverage lint docs matrix workflows clean
 
 demo: .venv/installed
 	$(BIN)/keras-clone check
@@ -15,10 +15,13 @@ test: lint test-keras2 test-keras3
 	@echo 'The tests passed on Keras 2 and on Keras 3.'
 
 test-keras2: .venv/installed
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
+	$(BIN)/python -m pytest -n 2
 
 test-keras3: .venv/keras3-installed
 	.venv/keras3/bin/python -m pytest -n 2 tests/keras3 tests/test_overlay.py
+
+coverage: .venv/installed
+	$(BIN)/python -m pytest -m 'not real_models' --cov --cov-config=setup.cfg
 
 lint: .venv/installed
 	$(BIN)/flake8

@@ -161,7 +161,7 @@ setup(
         'tests-without-backend': tests,
         'docs': ['Sphinx', 'furo', 'myst-parser'],
     },
-    entry_points={'console_scripts': ['keras-clone = keras_clone.commands:main']},
+    entry_points={'console_scripts': ['keras-clone = keras_clone.__main__:main']},
     cmdclass={'develop': Develop, 'editable_wheel': EditableWheel,
               'install_egg_info': InstallStart},
     classifiers=['Programming Language :: Python :: 3'],
