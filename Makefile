@@ -5,8 +5,11 @@ PYTHON3 = python3.11
 # Keras 2.2.4 is the release in which clone_model crashes; see tox.ini for the others.
 KERAS = Keras==2.2.4
 BIN = .venv/bin
+# What `make fuzz` draws.
+MODELS = 200
+SEED = 1
 
-.PHONY: demo test test-keras2 test-keras3 coverage lint docs matrix workflows clean
+.PHONY: demo test test-keras2 test-keras3 coverage lint docs fuzz matrix workflows clean
 
 demo: .venv/installed
 	$(BIN)/keras-clone check
@@ -22,6 +25,9 @@ test-keras3: .venv/keras3-installed
 
 coverage: .venv/installed
 	$(BIN)/python -m pytest -m 'not real_models' --cov --cov-config=setup.cfg
+
+fuzz: .venv/installed
+	$(BIN)/python tests/fuzz.py --models $(MODELS) --seed $(SEED)
 
 lint: .venv/installed
 	$(BIN)/flake8

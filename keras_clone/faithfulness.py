@@ -323,7 +323,7 @@ def _with_masks(model):
     masks = [layer._inbound_nodes[node_index].output_masks[tensor_index]
              for layer, node_index, tensor_index in
              (tensor._keras_history for tensor in model.outputs)]
-    return model.outputs + [mask for mask in masks if mask is not None]
+    return model.outputs + graphs.mask_tensors(masks)
 
 
 def _is_fed(tensor):

@@ -132,8 +132,17 @@ def own_variables(layer):
 
 def tensors_of(node):
     """Returns the tensors that a node makes: its outputs and their masks."""
-    masks = [mask for mask in node.output_masks if mask is not None]
-    return list(node.output_tensors) + masks
+    return list(node.output_tensors) + mask_tensors(node.output_masks)
+
+
+def mask_tensors(masks):
+    """Returns the tensors among masks, each a tensor or None.
+
+    Where `compute_mask` returns a tuple, the engine takes it for a single mask.
+    """
+    return [each for mask in masks
+            for each in (mask if isinstance(mask, tuple) else [mask])
+            if each is not None]
 
 
 def current_graph():

@@ -10,6 +10,7 @@ import pytest
 import alternatives
 import prove
 
+pytestmark = pytest.mark.once
 WRONG = [one for one in alternatives.ALTERNATIVES if one.key in 'abcdef']
 
 

@@ -999,6 +999,7 @@ def test_graph_of_tensorflow_2_is_that_of_its_keras_backend(monkeypatch, tensorf
 
 
 def test_fresh_state_on_tensorflow_2_is_a_new_graph(monkeypatch, tensorflow):
+    pytest.importorskip('tensorflow.python.framework.func_graph')  # From 1.13 on.
     from keras.backend import tensorflow_backend
     from tensorflow.python.keras import backend
     monkeypatch.setattr(graphs, 'backend_name', lambda: 'tensorflow')

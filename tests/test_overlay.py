@@ -21,6 +21,8 @@ import zipfile
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SUPPORTED = ('2.2.4', '2.2.5', '2.3.0', '2.3.1')
 
