@@ -9,7 +9,7 @@ BIN = .venv/bin
 MODELS = 200
 SEED = 1
 
-.PHONY: demo test test-keras2 test-keras3 coverage lint docs fuzz matrix workflows clean
+.PHONY: demo test test-keras2 test-keras3 coverage lint docs fuzz matrix mutation workflows clean
 
 demo: .venv/installed
 	$(BIN)/keras-clone check
@@ -39,6 +39,15 @@ docs: .venv/docs-installed
 matrix: .venv/tox-installed
 	.venv/tox/bin/tox run-parallel --parallel 2 --parallel-no-spinner
 
+mutation: .venv/installed .venv/mutation-installed
+	git diff --quiet HEAD -- keras/models.py
+	rm -f .venv/mutation.sqlite
+	.venv/mutation/bin/cosmic-ray init tests/mutation.toml .venv/mutation.sqlite
+	.venv/mutation/bin/cr-filter-operators .venv/mutation.sqlite tests/mutation.toml
+	.venv/mutation/bin/cosmic-ray baseline tests/mutation.toml
+	.venv/mutation/bin/cosmic-ray exec tests/mutation.toml .venv/mutation.sqlite
+	.venv/mutation/bin/cr-report --surviving-only --show-diff .venv/mutation.sqlite
+
 workflows: .venv/tox-installed
 	.venv/tox/bin/tox run -e workflows
 
@@ -67,4 +76,9 @@ clean:
 .venv/tox-installed:
 	$(PYTHON3) -m venv .venv/tox
 	.venv/tox/bin/python -m pip install --quiet 'tox<4.6' 'virtualenv<20.22'
+	touch $@
+
+.venv/mutation-installed:
+	$(PYTHON3) -m venv .venv/mutation
+	.venv/mutation/bin/python -m pip install --quiet 'cosmic-ray==8.7.0'
 	touch $@

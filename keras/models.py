@@ -517,10 +517,18 @@ def _same_leaves(value, other):
 
 
 def _operands(x):
-    """Returns the tensors that a tensor of the backend is computed from."""
+    """Returns the tensors that a tensor of the backend is computed from.
+
+    # Raises
+        ValueError: if the backend does not tell, and `x` depends on an input.
+    """
     if K.backend() == 'tensorflow':
         return list(x.op.inputs)
-    return getattr(getattr(x, 'owner', None), 'inputs', [])  # Theano's.
+    if K.backend() == 'theano':
+        return getattr(getattr(x, 'owner', None), 'inputs', [])
+    if any(variable.is_input for variable in getattr(x, 'inputs', [])):
+        raise _not_made_by_a_layer(x)
+    return []
 
 
 def _recompute(x, made, replace):
@@ -543,12 +551,16 @@ def _recompute(x, made, replace):
     try:
         from tensorflow.contrib import graph_editor
     except ImportError:
-        raise ValueError('Cannot clone a model with a layer that was given the '
-                         'tensor %s: functions of the backend made it from tensors '
-                         'of the model. Make it in a `Lambda` layer.' % x)
+        raise _not_made_by_a_layer(x)
     ops = [y.op for y in made if y.op.inputs or y.op.type == 'Const']
     _, copies = graph_editor.copy_with_input_replacements(ops, replace)
     return copies.transformed(x)
+
+
+def _not_made_by_a_layer(x):
+    return ValueError('Cannot clone a model with a layer that was given the tensor '
+                      '%s: functions of the backend made it from tensors of the '
+                      'model. Make it in a `Lambda` layer.' % x)
 
 
 def _nodes_in_call_order(network):
@@ -683,8 +695,8 @@ def _same_class(model, **arguments):
     """Returns a new model of the class of `model`, or of the next class it derives
     from whose constructor takes `arguments` and a name."""
     arguments['name'] = model.name
-    cls = next(cls for cls in type(model).__mro__ if _takes(cls, arguments))
-    new_model = cls(**arguments)
+    classes = [cls for cls in type(model).__mro__ if _takes(cls, arguments)]
+    new_model = classes[0](**arguments)
     new_model.trainable = model.trainable
     return new_model
 

@@ -213,8 +213,7 @@ def _of_file(path):
 
 def _of_function(model):
     name, _, way = model.partition(':')
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
+    sys.path.insert(0, os.getcwd())
     try:
         found = importlib.import_module(name)
     except Exception as error:

@@ -81,7 +81,8 @@ def installed_keras(python=sys.executable):
     # Raises
         subprocess.CalledProcessError: If it has no Keras.
     """
-    out = subprocess.check_output([python, '-c', FIND], env=_environment())
+    out = subprocess.check_output([python, '-c', FIND], env=_environment(),
+                                  stderr=subprocess.DEVNULL)
     init, version = out.decode().split('\n')[:2]
     with open(init) as stream:
         release = re.search(r"^__version__ = '([^']+)'", stream.read(), re.MULTILINE)
@@ -306,7 +307,11 @@ def main():
     parser.add_argument('--without-own-tests', action='store_true',
                         help="leave out Keras's own tests")
     options = parser.parse_args()
-    installed = installed_keras(options.python)
+    try:
+        installed = installed_keras(options.python)
+    except subprocess.CalledProcessError:
+        sys.exit('NOT PROVEN: {} has no Keras. Install a release that has a folder '
+                 'in patches/.'.format(options.python))
     if not patches_of(installed.release):
         sys.exit('NOT PROVEN: there are no patches for this Keras.')
     title = 'Keras {}, {}, Python {}'.format(

@@ -274,3 +274,14 @@ def test_proof_tells_of_a_file_that_cannot_be_imported(installed, tmp_path):
                               str(tmp_path))
     assert outcomes['test_good::test_good'] == 'passes'
     assert len(outcomes) == 2 and set(outcomes.values()) != {'passes'}
+
+
+def test_proof_for_an_interpreter_without_keras_says_so(tmp_path):
+    python = tmp_path / 'python'
+    python.write_text(u'#!/bin/sh\nexit 1\n')
+    python.chmod(0o755)
+    process = subprocess.Popen([sys.executable, prove.__file__, '--python',
+                                str(python)], stderr=subprocess.PIPE)
+    message = process.communicate()[1].decode()
+    assert process.returncode == 1
+    assert message.startswith('NOT PROVEN: {} has no Keras.'.format(python))
