@@ -1,6 +1,8 @@
 """Call arguments: what a layer was called with beside its inputs."""
 import sys
+import types
 
+import keras
 import numpy as np
 import pytest
 from keras import backend as K
@@ -221,3 +223,16 @@ def test_calls_of_a_shared_layer_keep_their_order():
     copy = clone.get_layer(shared.name)
     assert copy.get_input_at(0) is clone.inputs[0]
     assert copy.get_output_at(0) is clone.outputs[1]
+
+
+def test_argument_that_cntk_made_from_an_input_is_refused(monkeypatch):
+    monkeypatch.setattr(K, 'backend', lambda: 'cntk')
+    variable = types.SimpleNamespace(is_input=True)
+    with pytest.raises(ValueError, match='`Lambda` layer'):
+        keras.models._operands(types.SimpleNamespace(inputs=[variable]))
+
+
+def test_argument_that_cntk_made_from_constants_has_no_operands(monkeypatch):
+    monkeypatch.setattr(K, 'backend', lambda: 'cntk')
+    variable = types.SimpleNamespace(is_input=False)
+    assert keras.models._operands(types.SimpleNamespace(inputs=[variable])) == []
