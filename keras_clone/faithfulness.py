@@ -180,9 +180,9 @@ class _Original(object):
 
     def _compute(self):
         """Computes the outputs twice: where they differ, they are random."""
-        compute = _evaluator(self.model, _feeds(self.model, self.values),
-                             _with_masks(self.model))
         try:
+            compute = _evaluator(self.model, _feeds(self.model, self.values),
+                                 _with_masks(self.model))
             self.outputs, again = compute(), compute()
         except Exception as error:
             raise ModelError('The model cannot be evaluated on the inputs: %s.'

@@ -298,7 +298,7 @@ of in `tests/random_models.py`.
 def _page_of(run):
     lines = ['', '## Keras {keras}, {backend} {backend_release}, Python {python}'
              .format(**run), '',
-             '{}, seeds {}: {} models in {} minutes. Keras itself could not '
+             '{}, seed {}: {} models in {} minutes. Keras itself could not '
              'build or evaluate {} more.'.format(
                  ' and '.join(run['date']), ', '.join(run['seed']), run['models'],
                  run['seconds'] // 60, run['not_built']), '',
