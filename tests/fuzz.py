@@ -230,7 +230,8 @@ def print_counts(data, console):
 
 def sorted_outcomes(data):
     found = set(data['released']) | set(data['active'])
-    return sorted(found, key=lambda outcome: -data['released'].get(outcome, 0))
+    return sorted(found, key=lambda outcome: (-data['released'].get(outcome, 0),
+                                              outcome))
 
 
 def record(data):
