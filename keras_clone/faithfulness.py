@@ -68,7 +68,7 @@ class ModelError(Exception):
 
 
 def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True,
-                saving=True):
+                saving=True, locate=True):
     """Builds a model, clones it and decides whether the clone is faithful.
 
     Everything happens in a fresh state (on TensorFlow, a graph and a session of its
@@ -86,6 +86,8 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
             (the model is loaded from a file, or `build` makes more than it
             returns), only more ops than building made are a difference.
         saving: whether to save and load the model and its clone.
+        locate: whether to look for the layer at which cloning raises or outputs
+            part. It takes building and cloning the model some times more.
 
     # Returns
         A `Report`.
@@ -112,13 +114,14 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
             try:
                 clone, new_ops = graphs.ops_while(lambda: clone_model(parent))
             except Exception as error:
-                layer = _first_crash(build, clone_model, generation)
+                layer = (_first_crash(build, clone_model, generation) if locate
+                         else '')
                 new = [Difference('function', layer, 'cloning', 'a clone',
                                   summary(error))]
                 found += _of_generation(generation, new, found)
                 break
             new = changes(before, snapshot(parent))
-            new += _compare(original, clone)
+            new += _compare(original, clone, locate=locate)
             if parent is not model:
                 new += independence_differences(parent, clone)
             exact = exact_ops or parent is not model
@@ -277,12 +280,12 @@ def compare(model, clone, inputs=None, seed=0, on=None):
     return _compare(_Original(model, inputs, seed), clone, on)
 
 
-def _compare(original, clone, on=None):
+def _compare(original, clone, on=None, locate=True):
     if not isinstance(clone, keras.models.Model):
         return [Difference('graph', '', 'what cloning returns', 'a `Model`',
                            describe(clone))]
     pairing = Pairing(original.model, clone, on)
-    return (function_differences(original, clone, pairing, on) +
+    return (function_differences(original, clone, pairing, on, locate) +
             independence_differences(original.model, clone, on) +
             pairing.differences)
 
@@ -290,7 +293,7 @@ def _compare(original, clone, on=None):
 # The same function
 
 
-def function_differences(original, clone, pairing, on=None):
+def function_differences(original, clone, pairing, on=None, locate=True):
     """Compares outputs, and the masks that go with them, on the same inputs.
 
     # Arguments
@@ -298,6 +301,7 @@ def function_differences(original, clone, pairing, on=None):
         clone: its clone.
         pairing: the `Pairing` of both.
         on: list of the tensors that the clone was built on, if it was.
+        locate: whether to look for the layer at which the outputs part.
 
     # Returns
         List of at most one `Difference`. Random outputs are not compared.
@@ -314,7 +318,7 @@ def function_differences(original, clone, pairing, on=None):
         if original.computes(outputs):
             return []
         texts = 'outputs', "the original's", _distance(original.outputs, outputs)
-    layer = _first_parting_layer(original, clone, feeds, pairing)
+    layer = _first_parting_layer(original, clone, feeds, pairing) if locate else ''
     return [Difference('function', layer, *texts)]
 
 

@@ -242,6 +242,24 @@ def test_exception_in_cloning_is_a_crash_at_the_layer_that_cannot_be_cloned():
                                   'got ValueError: no way')
 
 
+def test_layer_that_cannot_be_cloned_is_not_looked_for_unasked():
+    calls = []
+
+    def clone(model):
+        calls.append(model)
+        raise ValueError
+    report = check(chain, clone, locate=False)
+    assert (report.outcome, report.layer) == ('crash', '')
+    assert len(calls) == 1
+
+
+def test_layer_that_computes_otherwise_is_not_looked_for_unasked():
+    report = check(chain, lambda model: chain(
+        Activation('relu', name='middle'), Dense(2, activation='relu', name='last')),
+        locate=False)
+    assert (report.outcome, report.layer) == ('wrong numbers', '')
+
+
 def test_crash_that_no_layer_is_to_blame_for_has_no_layer():
     def clone(model):
         if model.name == 'chain':
