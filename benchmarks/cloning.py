@@ -1,0 +1,347 @@
+"""Measures what cloning costs, beside building, rebuilding and loading a model.
+
+    python benchmarks/cloning.py [--runs N] [--only TEXT] [--record]
+
+Each model is built, cloned by the released function and by this one, made from its
+config and saved and loaded, in turns, each time in a graph of its own. The figures
+are medians. --record enters them into docs/data/performance.json and writes
+docs/performance.md from that file; --page does the latter alone.
+"""
+import collections
+import cProfile
+import json
+import os
+import platform
+import pstats
+import statistics
+import sys
+import tempfile
+import time
+import tracemalloc
+import warnings
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, ROOT)
+import keras_clone  # noqa: E402
+
+DATA = os.path.join(ROOT, 'docs', 'data', 'performance.json')
+PAGE = os.path.join(ROOT, 'docs', 'performance.md')
+PLOT = os.path.join(ROOT, 'docs', 'performance.svg')
+
+# name: what the table shows. family, size: for the plot; none for the gallery.
+Subject = collections.namedtuple('Subject', 'name family size build')
+WAYS = ('build', 'released', 'ours', 'config', 'file')
+# How much longer counts as longer, and the most of its time that is ours.
+NOISE = 1.1
+MOST_OWN_SHARE = .01
+SIZES = (50, 100, 200, 400, 800)
+DEPTHS = (1, 2, 3, 4, 5, 6)
+
+
+# What is measured
+
+
+def chain(size):
+    """A model of layers one after the other."""
+    from keras import layers
+    from keras.models import Model
+    x = y = layers.Input((4,))
+    for _ in range(size):
+        y = layers.Dense(4)(y)
+    return Model(x, y)
+
+
+def wide(size):
+    """A model of layers side by side."""
+    from keras import layers
+    from keras.models import Model
+    x = layers.Input((4,))
+    return Model(x, layers.Add()([layers.Dense(4)(x) for _ in range(size)]))
+
+
+def nest(depth):
+    """A model in a model in a model, each with a layer of its own."""
+    from keras import layers
+    from keras.models import Model
+    x = layers.Input((4,))
+    y = layers.Dense(4)(x)
+    return Model(x, nest(depth - 1)(y) if depth else y)
+
+
+def subjects(only=''):
+    from keras_clone import gallery
+    found = [Subject(build.__name__, None, None, build) for build in gallery.MODELS]
+    for family, sizes in ((chain, SIZES), (wide, SIZES), (nest, DEPTHS)):
+        found += [Subject('%s of %d' % (family.__name__, size), family.__name__,
+                          size, lambda family=family, size=size: family(size))
+                  for size in sizes]
+    return [each for each in found if only in each.name]
+
+
+def ways(model):
+    """Returns the ways to make a model like `model`: dict {name: function}."""
+    from keras.models import clone_model
+    from keras_clone.faithfulness import custom_objects
+    released = keras_clone.released('keras.models').clone_model
+    objects = custom_objects(model)
+    return {'released': lambda: released(model), 'ours': lambda: clone_model(model),
+            'config': lambda: _from_config(model, objects),
+            'file': lambda: _from_file(model, objects)}
+
+
+def _from_config(model, objects):
+    from keras.utils import custom_object_scope
+    with custom_object_scope(objects):
+        return type(model).from_config(model.get_config())
+
+
+def _from_file(model, objects):
+    from keras.models import load_model
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'model.h5')
+        model.save(path, include_optimizer=False)
+        return load_model(path, custom_objects=objects, compile=False)
+
+
+# How it is measured
+
+
+def measure(subject, runs):
+    """Measures a subject.
+
+    # Arguments
+        subject: a `Subject`.
+        runs: how often each way is timed.
+
+    # Returns
+        A dict: `name`, `family`, `size`; and by the names in `WAYS`, each None where
+        it raises: `seconds`, the median time; `ops`, the number of ops added to the
+        graph; `megabytes`, the peak of the memory that Python objects take. And
+        `share`: the part of the time of our `clone_model` that is spent in its own
+        code and not in what it calls.
+    """
+    seconds, ops = {way: [] for way in WAYS}, {}
+    for _ in range(runs):
+        for way in WAYS:
+            taken, ops[way] = _timed(subject, way)
+            seconds[way].append(taken)
+    return {
+        'name': subject.name, 'family': subject.family, 'size': subject.size,
+        'seconds': {way: None if None in times else statistics.median(times)
+                    for way, times in seconds.items()},
+        'ops': ops, 'share': _own_share(subject),
+        'megabytes': {way: _peak(subject, way) for way in WAYS}}
+
+
+def _in_fresh_graph(subject, way, call):
+    """Returns what `call` returns for the function that does it that way."""
+    from keras_clone import graphs
+    with graphs.fresh_state():
+        make = subject.build if way == 'build' else ways(subject.build())[way]
+        return call(make)
+
+
+def _timed(subject, way):
+    from keras_clone import graphs
+
+    def call(make):
+        start = time.perf_counter()
+        try:
+            _, added = graphs.ops_while(make)
+        except Exception:
+            return None, None
+        seconds = time.perf_counter() - start
+        return seconds, sum(graphs.count_ops(added).values())
+    return _in_fresh_graph(subject, way, call)
+
+
+def _peak(subject, way):
+    def call(make):
+        tracemalloc.start()
+        try:
+            make()
+            return tracemalloc.get_traced_memory()[1] / 1e6
+        except Exception:
+            return None
+        finally:
+            tracemalloc.stop()
+    return _in_fresh_graph(subject, way, call)
+
+
+def _own_share(subject):
+    def call(make):
+        profile = cProfile.Profile()
+        profile.runcall(make)
+        stats = pstats.Stats(profile)
+        own = sum(row[2] for place, row in stats.stats.items()
+                  if place[0].startswith(os.path.join(ROOT, 'keras')))
+        return own / stats.total_tt
+    return _in_fresh_graph(subject, 'ours', call)
+
+
+# The goals
+
+
+def missed_goals(row):
+    """Returns which goals a row of figures misses, as text; empty if none.
+
+    The released function is held against ours where it adds as many ops: where it
+    loses masks, or raises, it has less to do.
+    """
+    seconds, ops = row['seconds'], row['ops']
+    missed = []
+    if ops['ours'] > ops['build']:
+        missed.append('{} ops more'.format(ops['ours'] - ops['build']))
+    if (ops['released'] == ops['ours'] and
+            seconds['ours'] > NOISE * seconds['released']):
+        missed.append('{:.2f} x released'.format(
+            seconds['ours'] / seconds['released']))
+    if row['share'] > MOST_OWN_SHARE:
+        missed.append('own share {:.1%}'.format(row['share']))
+    return ', '.join(missed)
+
+
+def growth(rows):
+    """Returns how time grows with size: rows (family, smallest, largest, ratio of
+    the times of building, of ours)."""
+    families = collections.OrderedDict()
+    for row in rows:
+        if row['family']:
+            families.setdefault(row['family'], []).append(row)
+    return [(family, group[0]['size'], group[-1]['size']) + tuple(
+        group[-1]['seconds'][way] / group[0]['seconds'][way]
+        for way in ('build', 'ours')) for family, group in families.items()]
+
+
+# What is printed and written
+
+HEADINGS = ('model', 'build', 'released', 'ours', 'config', 'file', 'ops', 'MB',
+            'own', 'misses')
+
+
+def cells(row):
+    """Returns a row as texts, in the order of HEADINGS: milliseconds for each way,
+    then ops, megabytes and own share of our clone."""
+    times = ['-' if row['seconds'][way] is None else
+             '{:.0f}'.format(1e3 * row['seconds'][way]) for way in WAYS]
+    return [row['name']] + times + [
+        str(row['ops']['ours']), '{:.1f}'.format(row['megabytes']['ours']),
+        '{:.1%}'.format(row['share']), missed_goals(row)]
+
+
+def print_rows(rows):
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for heading in HEADINGS:
+        table.add_column(heading, justify='left' if heading in ('model', 'misses')
+                         else 'right')
+    for row in rows:
+        table.add_row(*cells(row))
+    console = Console()
+    console.print(table)
+    for line in growth(rows):
+        console.print('{}, {} to {}: building takes {:.1f} times as long, our clone '
+                      '{:.1f} times.'.format(*line), highlight=False)
+    missed = sum(bool(missed_goals(row)) for row in rows)
+    console.print('{} models, {} of them miss a goal.'.format(len(rows), missed),
+                  highlight=False)
+
+
+def page(data):
+    """Returns the page that shows the figures, as Markdown."""
+    lines = [INTRODUCTION.format(**data),
+             '| ' + ' | '.join(HEADINGS) + ' |', '|---' * len(HEADINGS) + '|']
+    lines += ['| ' + ' | '.join(cells(row)) + ' |' for row in data['rows']]
+    lines += ['', '## Growth', '', '![Time over size](performance.svg)', '',
+              '| graph | sizes | building | our clone |', '|---|---|---|---|']
+    lines += ['| {} | {} to {} | {:.1f} times as long | {:.1f} times |'.format(*line)
+              for line in growth(data['rows'])]
+    return '\n'.join(lines) + '\n'
+
+
+INTRODUCTION = """\
+# What cloning costs
+
+Milliseconds, medians of {runs} runs: to build the model from its code, to clone it
+by the released function and by ours, to make it from `from_config(get_config())`,
+to save and load it. A dash: it raises. Then the number of ops that our clone adds,
+the peak of the memory that its Python objects take, and the part of its time that
+is spent in our own code and not in the layers'. The goals: no more ops than the
+original has, never slower than the released function by more than noise (10 %), an
+own share of 1 % at most, time that grows no faster than the build's.
+
+Written by `python benchmarks/cloning.py --record`, {date}: {versions}.
+"""
+
+
+def plot(data):
+    """Draws the time over the size, and writes the picture."""
+    import matplotlib
+    matplotlib.use('svg')
+    from matplotlib import pyplot
+    families = collections.OrderedDict.fromkeys(
+        row['family'] for row in data['rows'] if row['family'])
+    figure, axes = pyplot.subplots(1, len(families), figsize=(9, 3))
+    for family, axis in zip(families, axes):
+        rows = [row for row in data['rows'] if row['family'] == family]
+        for way in WAYS:
+            axis.plot([row['size'] for row in rows],
+                      [row['seconds'][way] or float('nan') for row in rows],
+                      marker='.', label=way)
+        axis.set_title(family)
+        axis.set_xlabel('size')
+    axes[0].set_ylabel('seconds')
+    axes[0].legend()
+    figure.tight_layout()
+    figure.savefig(PLOT, metadata={'Date': None})
+
+
+@click.command()
+@click.option('--runs', default=5, show_default=True,
+              help='How often each is timed.')
+@click.option('--only', default='', help='Models with this in their name.')
+@click.option('--record', is_flag=True, help='Write the page of the docs.')
+@click.option('--page', 'only_page', is_flag=True,
+              help='Write the page anew from its data, and measure nothing.')
+def main(runs, only, record, only_page):
+    """Measure what cloning costs."""
+    if not only_page:
+        rows = _measured(runs, only)
+        print_rows(rows)
+        if not record:
+            return
+        with open(DATA, 'w') as file:
+            json.dump(dict(runs=runs, rows=rows, versions=_versions(),
+                           date=time.strftime('%Y-%m-%d')), file, indent=1,
+                      sort_keys=True)
+            file.write('\n')
+    with open(DATA) as file:
+        data = json.load(file)
+    with open(PAGE, 'w') as file:
+        file.write(page(data))
+    plot(data)
+
+
+def _measured(runs, only):
+    warnings.simplefilter('ignore')
+    progress = Progress(console=Console(stderr=True), transient=True,
+                        disable=not sys.stderr.isatty())
+    with progress:
+        return [measure(subject, runs) for subject in progress.track(
+            subjects(only), description='Measuring')]
+
+
+def _versions():
+    import keras
+    backend = keras.backend.backend()
+    return 'Keras {}, {} {}, Python {}, {} cores'.format(
+        keras.__version__, backend, __import__(backend).__version__,
+        platform.python_version(), os.cpu_count())
+
+
+if __name__ == '__main__':
+    main()
