@@ -18,6 +18,7 @@ import traceback
 import types
 import warnings
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -318,6 +319,80 @@ def test_spawned_processes_have_the_overlay(installed, tmp_path):
         '    with multiprocessing.get_context("spawn").Pool(1) as pool:\n'
         '        print(pool.apply(keras.models.clone_model, [None]))\n')
     assert installed.run(script) == 'overlay\n'
+
+
+# A hard life.
+
+def test_forked_processes_have_the_overlay(installed, tmp_path):
+    script = tmp_path / 'script.py'
+    script.write_text(
+        'import keras_clone, multiprocessing\n'
+        'def work(model):\n'
+        '    import keras.models\n'
+        '    return keras.models.clone_model(model)\n'
+        'with multiprocessing.get_context("fork").Pool(2) as pool:\n'
+        '    print(*pool.map(work, [None] * 2), work(None))\n')
+    assert installed.run(script) == 'overlay overlay overlay\n'
+
+
+def test_a_thread_that_imports_first_gets_the_overlay(installed):
+    assert installed.run('-c', 'from threading import Thread\n'
+                         'def work():\n    ' + WHICH + '\n'
+                         'thread = Thread(target=work)\n'
+                         'thread.start()\nthread.join()\n' + WHICH) == (
+                             'overlay\noverlay\n')
+
+
+def test_interpreters_that_start_at_once_have_the_overlay(installed):
+    with ThreadPoolExecutor(4) as pool:
+        printed = pool.map(lambda _: installed.run('-c', WHICH), range(4))
+    assert list(printed) == ['overlay\n'] * 4
+
+
+def test_nothing_has_to_be_written_to_import(installed):
+    for folder in ('', 'keras', 'keras/engine', 'keras_clone', 'keras_clone/keras'):
+        cache = os.path.join(installed.packages, folder, '__pycache__')
+        shutil.rmtree(cache, ignore_errors=True)
+        with open(cache, 'w'):  # A file in its place keeps off the superuser too.
+            pass
+    assert installed.run('-c', WHICH) == 'overlay\n'
+
+
+def test_keras_downgraded_and_upgraded_beside_it(installed):
+    def with_release(release):
+        remove(os.path.join(installed.packages, 'keras'))
+        write_keras(installed.packages, release)
+        return installed.run('-c', WHICH + '; import keras_clone; '
+                             'print(keras_clone.status()[0]["state"])')
+    downgraded = with_release('2.2.0').splitlines()
+    assert 'released' in downgraded and 'unsupported release' in downgraded
+    assert with_release('2.3.1') == 'overlay\nactive\n'
+
+
+def test_keras_exchanged_after_the_import_stays_as_it_was_imported(installed):
+    printed = installed.run('-c', WHICH + '; import keras_clone, os; '
+                            'os.remove(keras.models.__file__); '
+                            'print(keras_clone.status()[0]["state"])')
+    assert printed == 'overlay\nactive\n'
+
+
+def test_keras_clone_in_a_zip_file_leaves_keras_alone_and_says_so(
+        environment, wheel):
+    printed = environment.run('-c', 'import keras_clone; ' + WHICH +
+                              '; print(keras_clone.status()[0]["state"])',
+                              PYTHONPATH=wheel)
+    assert 'released' in printed.splitlines() and 'failed' in printed.splitlines()
+    assert 'keras_clone: skipped' in printed
+
+
+def test_tests_that_pytest_rewrites_have_the_overlay(installed, pip, tmp_path):
+    write(tmp_path, {'conftest.py': 'import keras.models\n', 'test_it.py':
+                     'from keras.models import clone_model\n\n'
+                     'def test_it():\n'
+                     '    assert clone_model(None) == "overlay"\n'})
+    assert '1 passed' in installed.run(
+        '-m', 'pytest', '-q', '-p', 'no:cacheprovider', str(tmp_path),
+        PYTHONPATH=pip)
 
 
 # Importing: in this process, with a copy of the package that no start file imported.
