@@ -37,7 +37,9 @@ docs: .venv/docs-installed
 	@echo 'The pages are in docs/_build/html: open index.html.'
 
 matrix: .venv/tox-installed
-	.venv/tox/bin/tox run-parallel --parallel 2 --parallel-no-spinner
+	rm -rf .tox/results
+	.venv/tox/bin/tox run-parallel --parallel 2 --parallel-no-spinner; \
+	    status=$$?; .venv/tox/bin/python tests/matrix.py table; exit $$status
 
 mutation: .venv/installed .venv/mutation-installed
 	git diff --quiet HEAD -- keras/models.py
@@ -60,7 +62,7 @@ clean:
 
 .venv/installed: setup.py | .venv/bin/python
 	@echo 'Installing Keras, TensorFlow and the test tools into .venv: some minutes.'
-	$(BIN)/python -m pip install --quiet '$(KERAS)' -e '.[tests]'
+	$(BIN)/python -m pip install --quiet --no-compile '$(KERAS)' -e '.[tests]'
 	touch $@
 
 .venv/docs-installed: setup.py | .venv/installed
@@ -70,12 +72,12 @@ clean:
 .venv/keras3-installed: setup.py
 	@echo 'Installing Keras 3 and TensorFlow into .venv/keras3: some minutes.'
 	$(PYTHON3) -m venv .venv/keras3
-	.venv/keras3/bin/python -m pip install --quiet 'keras==3.15.1' -e '.[tests]'
+	.venv/keras3/bin/python -m pip install --quiet --no-compile 'keras==3.15.1' -e '.[tests]'
 	touch $@
 
 .venv/tox-installed:
 	$(PYTHON3) -m venv .venv/tox
-	.venv/tox/bin/python -m pip install --quiet 'tox<4.6' 'virtualenv<20.22'
+	.venv/tox/bin/python -m pip install --quiet 'tox<4.6' 'virtualenv<20.22' rich
 	touch $@
 
 .venv/mutation-installed:
