@@ -2,24 +2,31 @@
 
     python tests/matrix.py run NAME [OPTIONS OF PYTEST]
     python tests/matrix.py table
+    python tests/matrix.py record
 
 `run` runs the tests and `keras-clone check`, and writes what came of both to
 .tox/results/NAME.json. Its exit status is that of the tests or, if they passed, of
-the check. `table` prints what it finds there.
+the check. `table` prints what it finds there. `record` enters it into
+docs/data/matrix.json, in place of earlier results of the same environments, and
+writes docs/matrix.md from that file.
 """
+import collections
 import json
 import os
 import platform
 import subprocess
 import sys
+import time
 from glob import glob
 from xml.etree import ElementTree
 
 from rich.console import Console
 from rich.table import Table
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-RESULTS = os.path.join(os.path.dirname(HERE), '.tox', 'results')
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+RESULTS = os.path.join(ROOT, '.tox', 'results')
+DATA = os.path.join(ROOT, 'docs', 'data', 'matrix.json')
+PAGE = os.path.join(ROOT, 'docs', 'matrix.md')
 HEADINGS = ('Keras', 'Backend', 'Python', 'Passed', 'Failed', 'Skipped',
             'Released', 'Ours')
 
@@ -42,44 +49,114 @@ def run(name, options):
         [sys.executable, '-m', 'keras_clone', 'check', '--json'],
         stdout=subprocess.PIPE)
     checked = json.loads(check.communicate()[0].decode())
-    row = [checked['keras'], checked['backend'], platform.python_version()]
-    row += _counts(report) + [
-        '{} of {}'.format(checked['faithful'][who], len(checked['models']))
-        for who in ('released', 'active')]
+    models = [[model['description'], model['released']['outcome'],
+               model['active']['outcome']] for model in checked['models']]
     with open(os.path.join(RESULTS, name + '.json'), 'w') as file:
-        json.dump(row, file)
+        json.dump(dict(_counts(report), models=models, keras=checked['keras'],
+                       backend=checked['backend'], date=time.strftime('%Y-%m-%d'),
+                       python=platform.python_version()), file)
     return tests or check.returncode
 
 
 def _counts(report):
-    """Returns how many tests passed, failed and were skipped, as texts."""
     suite = next(ElementTree.parse(report).iter('testsuite'))
     total, skipped = int(suite.get('tests')), int(suite.get('skipped'))
     failed = int(suite.get('failures')) + int(suite.get('errors'))
-    return [str(total - failed - skipped), str(failed), str(skipped)]
+    return {'passed': total - failed - skipped, 'failed': failed, 'skipped': skipped}
+
+
+def results():
+    """Returns the results of the environments, in the order of their versions."""
+    return _sorted(_load(path) for path in glob(os.path.join(RESULTS, '*.json')))
+
+
+def _load(path):
+    with open(path) as file:
+        return json.load(file)
+
+
+def _versions(result):
+    return [result[name] for name in ('keras', 'backend', 'python')]
+
+
+def _sorted(found):
+    return sorted(found, key=_versions)
+
+
+def cells(result):
+    """Returns a result as texts, in the order of HEADINGS."""
+    counts = [str(result[name]) for name in ('passed', 'failed', 'skipped')]
+    return _versions(result) + counts + [
+        '{} of {}'.format(sum(model[which] == 'faithful'
+                              for model in result['models']), len(result['models']))
+        for which in (1, 2)]
 
 
 def print_table():
     table = Table(box=None, pad_edge=False)
     for heading in HEADINGS:
         table.add_column(heading)
-    for row in sorted(map(_row, glob(os.path.join(RESULTS, '*.json')))):
-        table.add_row(*row)
+    for result in results():
+        table.add_row(*cells(result))
     Console().print(table)
     print('Released, Ours: how many models of the gallery each clones faithfully.')
 
 
-def _row(path):
-    with open(path) as file:
-        return json.load(file)
+def record():
+    """Enters the results into the data, and writes the page."""
+    new = results()
+    known = _load(DATA) if os.path.exists(DATA) else []
+    old = [result for result in known if _versions(result) not in
+           list(map(_versions, new))]
+    with open(DATA, 'w') as file:
+        json.dump(_sorted(old + new), file, indent=1, sort_keys=True)
+        file.write('\n')
+    with open(PAGE, 'w') as file:
+        file.write(page(_load(DATA)))
+
+
+def page(found):
+    """Returns the page that shows the results, as Markdown."""
+    lines = [INTRODUCTION.format(', '.join(sorted(set(
+        result['date'] for result in found)))), _line(HEADINGS), _rule(HEADINGS)]
+    lines += [_line(cells(result)) for result in found]
+    lines += ['', '## Your model, your Keras', '',
+              'What the clone is by the released function, on TensorFlow 1. Ours is '
+              'faithful where the last column says so.', '']
+    columns = collections.OrderedDict(
+        (result['keras'], result['models']) for result in found
+        if result['backend'].startswith('tensorflow 1.'))
+    headings = ['model'] + list(columns) + ['ours']
+    lines += [_line(headings), _rule(headings)]
+    for rows in zip(*columns.values()):
+        ours = sorted(set(row[2] for row in rows))
+        lines.append(_line([rows[0][0]] + [row[1] for row in rows] +
+                           [', '.join(ours)]))
+    return '\n'.join(lines) + '\n'
+
+
+INTRODUCTION = """\
+# Releases and backends
+
+`make matrix` runs the tests in each of these environments, and `keras-clone check`,
+which clones the models of the gallery by the released function and by ours.
+`python tests/matrix.py record` writes this page. Run: {}.
+"""
+
+
+def _line(texts):
+    return '| ' + ' | '.join(texts) + ' |'
+
+
+def _rule(texts):
+    return '|---' * len(texts) + '|'
 
 
 def main():
     command, arguments = sys.argv[1], sys.argv[2:]
-    if command == 'table':
-        print_table()
-    else:
+    if command == 'run':
         sys.exit(run(arguments[0], arguments[1:]))
+    {'table': print_table, 'record': record}[command]()
 
 
 if __name__ == '__main__':

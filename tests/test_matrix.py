@@ -1,4 +1,5 @@
-"""The table at the end of `make matrix`."""
+"""The table at the end of `make matrix`, and the page made of it."""
+import io
 import json
 
 import matrix
@@ -10,18 +11,42 @@ REPORT = """<?xml version="1.0"?>
 </testsuites>"""
 
 
-def test_tests_that_raise_outside_of_the_test_count_as_failed(tmp_path):
-    (tmp_path / 'report.xml').write_text(REPORT)
-    assert matrix._counts(str(tmp_path / 'report.xml')) == ['4', '3', '3']
-
-
-def test_table_is_in_the_order_of_releases(tmp_path, monkeypatch, capsys):
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    """A folder with the results of two environments."""
     monkeypatch.setattr(matrix, 'RESULTS', str(tmp_path))
     for name, release in ('a', '2.3.1'), ('b', '2.2.4'):
-        (tmp_path / (name + '.json')).write_text(json.dumps(
-            [release, 'theano 1.0.5', '3.7.16', '9', '0', '1', '2 of 20',
-             '20 of 20']))
+        (tmp_path / (name + '.json')).write_text(json.dumps({
+            'keras': release, 'backend': 'tensorflow 1.15.5', 'python': '3.7.16',
+            'date': '2026-01-02', 'passed': 9, 'failed': 0, 'skipped': 1,
+            'models': [['A model', 'crash', 'faithful'],
+                       ['Another', 'faithful', 'faithful']]}))
+    return tmp_path
+
+
+def test_tests_that_raise_outside_of_the_test_count_as_failed(tmp_path):
+    (tmp_path / 'report.xml').write_text(REPORT)
+    assert matrix._counts(str(tmp_path / 'report.xml')) == {
+        'passed': 4, 'failed': 3, 'skipped': 3}
+
+
+def test_table_is_in_the_order_of_releases(results, capsys):
     matrix.print_table()
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[1:3]] == ['2.2.4', '2.3.1']
     assert max(map(len, lines)) <= 80
+
+
+def test_recorded_results_take_the_place_of_earlier_ones(results, monkeypatch):
+    monkeypatch.setattr(matrix, 'DATA', str(results / 'data'))
+    monkeypatch.setattr(matrix, 'PAGE', str(results / 'page.md'))
+    matrix.record()
+    matrix.record()
+    assert len(json.loads((results / 'data').read_text())) == 2
+    assert '| A model | crash | crash | faithful |' in (
+        results / 'page.md').read_text()
+
+
+def test_page_shows_what_was_recorded():
+    with io.open(matrix.PAGE) as file:
+        assert file.read() == matrix.page(matrix._load(matrix.DATA))
