@@ -1,9 +1,14 @@
-"""What the tests share: the judge of a clone."""
+"""What the tests share: the judge of a clone, and the Keras to patch."""
 import os
+import subprocess
+import sys
 
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))), 'patches'))
 
 import keras_clone  # noqa: E402
+import prove  # noqa: E402
 import pytest  # noqa: E402
 
 if (keras_clone.keras_release() or '2.').startswith('2.'):
@@ -23,3 +28,15 @@ def assert_faithful():
         report = check_clone(build, clone_model, **kwargs)
         assert report.faithful, '\n'.join(map(str, report.differences))
     return check
+
+
+@pytest.fixture(scope='session')
+def installed():
+    """The installed Keras, if there are patches for it."""
+    try:
+        found = prove.installed_keras()
+    except subprocess.CalledProcessError:
+        pytest.skip('Keras is not installed.')
+    if not prove.patches_of(found.release):
+        pytest.skip('There are no patches for Keras {}.'.format(found.release))
+    return found

@@ -15,6 +15,8 @@ from keras import layers
 from keras.models import Model
 from keras.models import Sequential
 from keras.utils import custom_object_scope
+from keras_clone.gallery import MinimalCell
+from keras_clone.gallery import gelu
 
 STEPS = 3
 UNITS = 2
@@ -266,28 +268,7 @@ def _leaves(value):
     return [] if value is None else [value]
 
 
-class Cell(layers.Layer):
-    """A recurrent cell."""
-
-    def __init__(self, units, **kwargs):
-        super(Cell, self).__init__(**kwargs)
-        self.units = units
-        self.state_size = units
-
-    def build(self, input_shape):
-        self.kernel = self.add_weight(name='kernel', initializer='uniform',
-                                      shape=(input_shape[-1], self.units))
-        super(Cell, self).build(input_shape)
-
-    def call(self, inputs, states):
-        output = K.tanh(K.dot(inputs, self.kernel) + states[0])
-        return output, [output]
-
-    def get_config(self):
-        return dict(super(Cell, self).get_config(), units=self.units)
-
-
-class CellWithConstants(Cell):
+class CellWithConstants(MinimalCell):
     """A recurrent cell that takes constants."""
 
     def build(self, input_shape):
@@ -305,10 +286,6 @@ class Doubled(object):
 
     def method(self, x):
         return K.tanh(x) + x
-
-
-def gelu(x):
-    return x * K.sigmoid(1.7 * x)
 
 
 def scaled(x, by=3.):
@@ -429,7 +406,7 @@ def merge_vectors(building, option, x, y):
 @operation('s', 's', ['SimpleRNN', 'GRU', 'LSTM', 'backwards', 'cells'])
 def recurrent(building, option, x):
     if option == 'cells':
-        layer = layers.RNN([layers.GRUCell(UNITS), Cell(UNITS)],
+        layer = layers.RNN([layers.GRUCell(UNITS), MinimalCell(UNITS)],
                            return_sequences=True)
     elif option == 'backwards':
         layer = layers.GRU(UNITS, return_sequences=True, go_backwards=True)
@@ -440,7 +417,7 @@ def recurrent(building, option, x):
 
 @operation('s', 'v', ['SimpleRNN', 'LSTM', 'cell'])
 def last(building, option, x):
-    layer = (layers.RNN(Cell(UNITS)) if option == 'cell' else
+    layer = (layers.RNN(MinimalCell(UNITS)) if option == 'cell' else
              getattr(layers, option)(UNITS))
     return [layer(x)]
 
@@ -472,8 +449,9 @@ def constants(building, option, x, v, h):
 def bidirectional(building, option, x):
     layer = layers.SimpleRNN(UNITS, return_sequences=True)
     if option == 'custom':
-        layer, option = layers.RNN(Cell(UNITS), return_sequences=True), 'mul'
-    with custom_object_scope({'Cell': Cell}):  # It makes its second layer by name.
+        layer, option = layers.RNN(MinimalCell(UNITS), return_sequences=True), 'mul'
+    # It looks the class of the cell up when it makes its second layer.
+    with custom_object_scope({'MinimalCell': MinimalCell}):
         return [layers.Bidirectional(layer, merge_mode=option)(x)]
 
 

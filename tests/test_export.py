@@ -3,17 +3,13 @@ import ast
 import os
 import shutil
 import subprocess
-import sys
 
+import click.testing
+import prove
 import pytest
-
-click_testing = pytest.importorskip('click.testing')
-
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir, 'patches'))
-import prove  # noqa: E402
-from keras_clone.diffs import blob_id, patches_of, releases  # noqa: E402
-from keras_clone.export import TESTS, export  # noqa: E402
-from keras_clone.pull_request import pull_request_text  # noqa: E402
+from keras_clone.diffs import blob_id, patches_of, releases
+from keras_clone.export import TESTS, export
+from keras_clone.pull_request import pull_request_text
 
 MODELS = os.path.join('keras', 'models.py')
 # In place of Keras's own file of that name, which does not come with the package.
@@ -32,17 +28,6 @@ def test_clone_functional_model():
 if __name__ == '__main__':
     pytest.main([__file__])
 '''
-
-
-@pytest.fixture(scope='module')
-def installed():
-    try:
-        found = prove.installed_keras()
-    except subprocess.CalledProcessError:
-        pytest.skip('Keras is not installed.')
-    if found.release not in releases():
-        pytest.skip('There are no patches for Keras {}.'.format(found.release))
-    return found
 
 
 @pytest.fixture
@@ -69,7 +54,7 @@ def commit(folder):
 
 
 def run(folder, *options):
-    return click_testing.CliRunner().invoke(export, [str(folder)] + list(options))
+    return click.testing.CliRunner().invoke(export, [str(folder)] + list(options))
 
 
 def bytes_of(folder):

@@ -8,13 +8,10 @@ import re
 import subprocess
 import sys
 
+import prove
 import pytest
-
 from keras_clone import diffs
 from keras_clone.diffs import apply_patch, blob_id, patches_of, releases
-
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), os.pardir, 'patches'))
-import prove  # noqa: E402
 
 RELEASES = ('2.2.4', '2.2.5', '2.3.0', '2.3.1')
 ALL_PATCHES = [patch for release in RELEASES for patch in prove.patches_of(release)]
@@ -30,18 +27,6 @@ def text_of(path):
 def blob_of(path):
     with open(path, 'rb') as stream:
         return blob_id(stream.read())
-
-
-@pytest.fixture(scope='module')
-def installed():
-    """The installed Keras, if there are patches for it."""
-    try:
-        found = prove.installed_keras()
-    except subprocess.CalledProcessError:
-        pytest.skip('Keras is not installed.')
-    if found.release not in RELEASES:
-        pytest.skip('There are no patches for Keras {}.'.format(found.release))
-    return found
 
 
 @pytest.fixture
