@@ -1,5 +1,4 @@
 """The table at the end of `make matrix`, and the page made of it."""
-import io
 import json
 
 import matrix
@@ -45,8 +44,3 @@ def test_recorded_results_take_the_place_of_earlier_ones(results, monkeypatch):
     assert len(json.loads((results / 'data').read_text())) == 2
     assert '| A model | crash | crash | faithful |' in (
         results / 'page.md').read_text()
-
-
-def test_page_shows_what_was_recorded():
-    with io.open(matrix.PAGE) as file:
-        assert file.read() == matrix.page(matrix._load(matrix.DATA))
