@@ -14,9 +14,7 @@ SEED = 1
 demo: .venv/installed
 	$(BIN)/keras-clone check
 
-test:
-	$(MAKE) --jobs 2 .venv/installed .venv/keras3-installed
-	$(MAKE) lint test-keras2 test-keras3
+test: lint test-keras2 test-keras3
 	@echo 'The tests passed on Keras 2 and on Keras 3.'
 
 test-keras2: .venv/installed
