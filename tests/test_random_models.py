@@ -20,7 +20,7 @@ WITH_NESTED = {
     'outputs': [[4, 0], [4, 1], [0, 0]]}
 
 
-@settings(max_examples=30, derandomize=True, deadline=None, database=None,
+@settings(max_examples=15, derandomize=True, deadline=None, database=None,
           suppress_health_check=list(HealthCheck))
 @given(random_models.recipes())
 def test_random_models_are_cloned_faithfully(recipe):

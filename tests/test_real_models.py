@@ -112,7 +112,7 @@ def test_multi_head():
 @pytest.mark.parametrize('make_model, shape', [
     (applications.ResNet50, (64, 64, 3)),
     (applications.InceptionV3, (96, 96, 3)),
-    (applications.NASNetMobile, (224, 224, 3)),
+    (applications.NASNetMobile, (64, 64, 3)),
 ], ids=['ResNet50', 'InceptionV3', 'NASNetMobile'])
 def test_application(make_model, shape):
     model = make_model(weights=None, input_shape=shape)
