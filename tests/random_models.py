@@ -15,6 +15,7 @@ from keras import layers
 from keras.models import Model
 from keras.models import Sequential
 from keras.utils import custom_object_scope
+from keras_clone import gallery
 from keras_clone.gallery import MinimalCell
 from keras_clone.gallery import gelu
 
@@ -233,20 +234,12 @@ class OwnMask(layers.Layer):
         return K.any(K.greater(inputs, -.2), axis=-1)
 
 
-class Scale(layers.Layer):
-    """Has a weight, and no `get_config`."""
+class Scale(gallery.Scale):
+    """Has a weight, passes masks on, and has no `get_config`."""
 
     def __init__(self, **kwargs):
         super(Scale, self).__init__(**kwargs)
         self.supports_masking = True
-
-    def build(self, input_shape):
-        self.scale = self.add_weight(name='scale', shape=(input_shape[-1],),
-                                     initializer='ones')
-        super(Scale, self).build(input_shape)
-
-    def call(self, inputs):
-        return inputs * self.scale
 
 
 class Shift(layers.Layer):
