@@ -15,6 +15,7 @@ from types import MethodType
 
 from . import backend as K
 from .engine.base_layer import Layer
+from .engine.base_layer import Node
 from .engine.input_layer import Input
 from .engine.input_layer import InputLayer
 from .engine.network import Network
@@ -25,6 +26,9 @@ from .utils.generic_utils import is_all_none
 from .utils.generic_utils import to_list
 from .utils.generic_utils import unpack_singleton
 from .utils.layer_utils import get_source_inputs
+
+# Most of what a layer's attributes are: no config has anything from within them.
+_LEAVES = (type(None), bool, int, float, str, Node)
 
 
 def clone_model(model, input_tensors=None):
@@ -319,6 +323,8 @@ class _LiveConfig(object):
         return clone
 
     def _stand_in(self, value):
+        if type(value) in _LEAVES:
+            return value
         if id(value) not in self._stand_ins:
             self._stand_ins[id(value)] = self._new_stand_in(value)
         return self._stand_ins[id(value)]
@@ -395,6 +401,8 @@ class _LiveConfig(object):
         return unique
 
     def _resolve(self, value):
+        if type(value) in _LEAVES:
+            return value
         if id(value) in self._live:
             live = self._live[id(value)]
             return self._cloner.value(live)
