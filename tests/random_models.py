@@ -37,8 +37,8 @@ NESTED = 'the recipe of a nested model'
 def operation(takes, gives, options=('',)):
     """Enters a function among the operations, under its own name.
 
-    The function is called with a `_Building`, the option, and the tensors it takes.
-    It returns a list of the tensors that it gives.
+    The function is called with a `_Building`, the option, and the tensors it takes,
+    all of which it uses. It returns a list of the tensors that it gives.
     """
     def enter(make):
         OPERATIONS[make.__name__] = Operation(takes, gives, options, make)
@@ -420,10 +420,13 @@ def returned_states(building, option, x):
     return layers.LSTM(UNITS, return_sequences=True, return_state=True)(x)
 
 
-@operation('svv', 's', ['GRU', 'LSTM', 'Bidirectional'])
-def initial_state(building, option, x, h, c):
-    if option == 'GRU':
-        return [layers.GRU(UNITS, return_sequences=True)(x, initial_state=h)]
+@operation('sv', 's')
+def initial_state(building, option, x, h):
+    return [layers.GRU(UNITS, return_sequences=True)(x, initial_state=h)]
+
+
+@operation('svv', 's', ['LSTM', 'Bidirectional'])
+def initial_states(building, option, x, h, c):
     layer = layers.LSTM(UNITS, return_sequences=True)
     if option == 'Bidirectional':
         layer = layers.Bidirectional(layers.GRU(UNITS, return_sequences=True),
@@ -431,11 +434,16 @@ def initial_state(building, option, x, h, c):
     return [layer(x, initial_state=[h, c])]
 
 
-@operation('svv', 's', ['constants', 'both'])
-def constants(building, option, x, v, h):
-    state = {'initial_state': h} if option == 'both' else {}
-    return [layers.RNN(CellWithConstants(UNITS), return_sequences=True)(
-        x, constants=v, **state)]
+@operation('sv', 's')
+def constants(building, option, x, v):
+    layer = layers.RNN(CellWithConstants(UNITS), return_sequences=True)
+    return [layer(x, constants=v)]
+
+
+@operation('svv', 's')
+def constants_and_state(building, option, x, v, h):
+    layer = layers.RNN(CellWithConstants(UNITS), return_sequences=True)
+    return [layer(x, constants=v, initial_state=h)]
 
 
 @operation('s', 's', ['sum', 'ave', 'custom'])
