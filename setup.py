@@ -146,7 +146,7 @@ setup(
     author='The keras-clone authors',
     license='MIT',
     python_requires='>=3.6',
-    packages=(['keras_clone'] + ['keras_clone.' + folder for folder in folders] +
+    packages=(['keras_clone', 'keras_clone.graphs'] + ['keras_clone.' + folder for folder in folders] +
               EXPORTED),
     package_dir={'keras_clone.keras': 'keras', 'keras_clone.patches': 'patches',
                  'keras_clone.tests.keras': 'tests/keras',

@@ -53,6 +53,60 @@ class Difference(collections.namedtuple(
         return {'graph': GRAPH, 'independent': SHARING}[self.clause]
 
 
+class Report(collections.namedtuple(
+        'Report', 'outcome layer reason differences')):
+    """What `check_clone` found.
+
+    # Attributes
+        outcome: one of `OUTCOMES`, the worst thing found.
+        layer: name of the layer at which the clone first parts from the original
+            in this respect; empty if it is none.
+        reason: one readable line; empty for a faithful clone.
+        differences: list of every `Difference` found.
+    """
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, differences):
+        """Returns the report on a list of `Difference`s."""
+        for outcome in OUTCOMES:
+            for each in differences:
+                if each.outcome == outcome:
+                    return cls(outcome, each.layer, str(each), differences)
+        return cls(FAITHFUL, '', '', [])
+
+    @property
+    def faithful(self):
+        """Whether nothing was found."""
+        return self.outcome == FAITHFUL
+
+
+class ModelError(Exception):
+    """The original itself cannot be built or evaluated: nothing to compare."""
+
+
+def of_generation(generation, new, known):
+    """Makes what is new with a clone's clone a matter of closure."""
+    if generation == 1:
+        return new
+    return [each._replace(clause='closed', what="the clone's clone: " + each.what)
+            for each in new if each not in known]
+
+
+def first_that_holds(holds, count):
+    """Returns the least number of 1 to `count` for which something holds.
+
+    It is taken to hold for every greater number too. 0 if it does not hold.
+    """
+    if count == 0 or not holds(count):
+        return 0
+    low, high = 0, count
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
 def summary(error):
     """Returns the type of an exception and the first line of its message."""
     line = str(error).strip().split('\n')[0]
@@ -69,8 +123,8 @@ def describe(value):
     """Returns a short text for a value; a tensor is named after its layer."""
     if not graphs.is_tensor(value):
         return shortened(repr(value))
-    if hasattr(value, '_keras_history'):
-        layer, _, tensor_index = value._keras_history
+    layer, _, tensor_index = getattr(value, '_keras_history', (None, None, None))
+    if layer is not None:
         return 'output %d of %s' % (tensor_index, layer.name)
     return 'tensor ' + shortened(str(value.name))
 
@@ -141,6 +195,20 @@ def _code_in(text):
     except (ValueError, EOFError, TypeError):
         return None
     return code if isinstance(code, types.CodeType) else None
+
+
+def all_close(expected, got):
+    """Returns whether two lists of arrays agree, see `arrays_close`."""
+    return len(expected) == len(got) and all(map(arrays_close, expected, got))
+
+
+def distance(expected, got):
+    """Returns as text how far the arrays of two lists are from each other."""
+    for x, y in zip(expected, got):
+        if x.shape != y.shape:
+            return 'the shape %s instead of %s' % (y.shape, x.shape)
+    return 'numbers off by up to %.2g' % max(
+        np.abs(x.astype(float) - y).max() for x, y in zip(expected, got) if x.size)
 
 
 def arrays_close(x, y):

@@ -3,11 +3,13 @@
 They are drawn so that a difference must show: biases are not zero, sequences end
 in steps that a mask hides, ids of embeddings include the 0 that stands for no word.
 """
-import numpy as np
-from keras import backend as K
-from keras.engine.network import Network
+import collections
 
-from . import graphs
+import numpy as np
+
+# What an input of a model takes: shape, tuple with None for what is free; dtype,
+# text; whether it is sparse; the layers that it reaches before it meets a weight.
+Input = collections.namedtuple('Input', 'shape dtype sparse consumers')
 
 BATCH = 3       # where every batch size is free
 STEPS = 5       # where the length of a sequence is free
@@ -38,11 +40,11 @@ def draw_weights(model, seed=0):
     model.set_weights(weights)
 
 
-def draw_inputs(model, seed=0):
+def draw_inputs(inputs, seed=0):
     """Draws one array for each input of a model.
 
     # Arguments
-        model: a built `Model`.
+        inputs: list of `Input`s.
         seed: what is drawn depends on it alone.
 
     # Returns
@@ -52,18 +54,16 @@ def draw_inputs(model, seed=0):
         before it in one more each.
     """
     random = np.random.RandomState(seed)
-    batch = next((size for size in (K.int_shape(x)[0] for x in model.inputs)
-                  if size is not None), BATCH)
-    return [_draw_input(tensor, batch, random) for tensor in model.inputs]
+    batch = next((each.shape[0] for each in inputs
+                  if each.shape and each.shape[0] is not None), BATCH)
+    return [_draw_input(each, batch, random) for each in inputs]
 
 
-def _draw_input(tensor, batch, random):
-    layer = tensor._keras_history[0]
-    shape = _concrete_shape(K.int_shape(tensor), batch)
-    dtype = np.dtype(K.dtype(tensor))
-    consumers = _consumers(layer)
-    limits = [each.input_dim for each in consumers if _is_embedding(each)]
-    fill = next((each.mask_value for each in consumers
+def _draw_input(wanted, batch, random):
+    shape = _concrete_shape(wanted.shape, batch)
+    dtype = np.dtype(wanted.dtype)
+    limits = [each.input_dim for each in wanted.consumers if _is_embedding(each)]
+    fill = next((each.mask_value for each in wanted.consumers
                  if hasattr(each, 'mask_value')), 0)
     if limits:
         value = random.randint(1, max(2, min(limits)), shape)
@@ -74,7 +74,7 @@ def _draw_input(tensor, batch, random):
     if limits or len(shape) > 2 or dtype.kind == 'b':
         _end_rows_in(value, fill)
     value = value.astype(dtype)
-    if getattr(layer, 'sparse', False):
+    if wanted.sparse:
         from scipy import sparse
         value = sparse.csr_matrix(value)
     return value
@@ -99,20 +99,3 @@ def _end_rows_in(value, fill):
 def _is_embedding(layer):
     return hasattr(layer, 'input_dim') and any(
         'Embedding' in each.__name__ for each in type(layer).__mro__)
-
-
-def _consumers(layer):
-    """Returns the layers that a tensor reaches before it meets a weight."""
-    found, waiting = [], [layer]
-    while waiting:
-        layer = waiting.pop()
-        if any(layer is each for each in found):
-            continue
-        found.append(layer)
-        if isinstance(layer, Network):
-            waiting.extend(getattr(layer, '_input_layers', []))
-        else:
-            waiting.extend(each for _, each in graphs.inner_layers(layer))
-        if not layer.weights:
-            waiting.extend(node.outbound_layer for node in layer._outbound_nodes)
-    return found

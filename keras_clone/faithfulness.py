@@ -13,12 +13,8 @@ shares nothing with it, leaves it as it was, and can itself be cloned and saved:
   does.
 
 `compare` looks at a model and its clone. `check_clone` builds the model, clones it
-and looks at everything. Written for Keras 2.2.4 to 2.3.1.
+and looks at everything.
 """
-import collections
-import os
-import shutil
-import tempfile
 import types
 import warnings
 
@@ -27,11 +23,15 @@ import numpy as np
 
 from . import drawing
 from . import graphs
-from .difference import FAITHFUL
 from .difference import OUTCOMES
 from .difference import Difference
-from .difference import arrays_close
+from .difference import ModelError
+from .difference import Report
+from .difference import all_close
 from .difference import describe
+from .difference import distance
+from .difference import first_that_holds
+from .difference import of_generation
 from .difference import summary
 from .graphs import ops_added
 from .independence import changes
@@ -42,29 +42,6 @@ from .pairing import op_differences
 
 __all__ = ['Difference', 'ModelError', 'OUTCOMES', 'Report', 'changes',
            'check_clone', 'compare', 'ops_added', 'snapshot']
-
-
-class Report(collections.namedtuple(
-        'Report', 'outcome layer reason differences')):
-    """What `check_clone` found.
-
-    # Attributes
-        outcome: one of `OUTCOMES`, the worst thing found.
-        layer: name of the layer at which the clone first parts from the original
-            in this respect; empty if it is none.
-        reason: one readable line; empty for a faithful clone.
-        differences: list of every `Difference` found.
-    """
-    __slots__ = ()
-
-    @property
-    def faithful(self):
-        """Whether nothing was found."""
-        return self.outcome == FAITHFUL
-
-
-class ModelError(Exception):
-    """The original itself cannot be built or evaluated: nothing to compare."""
 
 
 def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True,
@@ -118,7 +95,7 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
                          else '')
                 new = [Difference('function', layer, 'cloning', 'a clone',
                                   summary(error))]
-                found += _of_generation(generation, new, found)
+                found += of_generation(generation, new, found)
                 break
             new = changes(before, snapshot(parent))
             new += _compare(original, clone, locate=locate)
@@ -126,11 +103,16 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
                 new += independence_differences(parent, clone)
             exact = exact_ops or parent is not model
             new += op_differences(ops, new_ops, exact, names)
-            found += _of_generation(generation, new, found)
+            found += of_generation(generation, new, found)
             parent, ops, first = clone, new_ops, first or clone
         if first is not None and saving:
             found += saving_differences(original, first)
-        return _report(found)
+        return Report.of(found)
+
+
+def draw_inputs(model, seed=0):
+    """Draws an array for each input of a model; see `drawing.draw_inputs`."""
+    return drawing.draw_inputs(graphs.inputs_of(model), seed)
 
 
 def _built(build):
@@ -162,17 +144,15 @@ class _Original(object):
 
     def __init__(self, model, inputs=None, seed=0, draw_weights=False):
         self.model = model
-        self.is_built = bool(model.inputs)
+        self.is_built = graphs.is_built(model)
         if self.is_built:
             if inputs is None:
-                inputs = drawing.draw_inputs(model, seed)
+                inputs = draw_inputs(model, seed)
             if len(inputs) != len(model.inputs):
                 raise ModelError('Expected one array for each of the %d inputs of '
                                  'the model, got %d.'
                                  % (len(model.inputs), len(inputs)))
-            self.values = [
-                value if _is_fed(tensor) else graphs.evaluate([], [tensor])[0]
-                for tensor, value in zip(model.inputs, inputs)]
+            self.values = graphs.inputs_to_feed(model, inputs)
             weights = model.get_weights()
             if draw_weights:
                 drawing.draw_weights(model, seed)
@@ -184,17 +164,12 @@ class _Original(object):
     def _compute(self):
         """Computes the outputs twice: where they differ, they are random."""
         try:
-            compute = _evaluator(self.model, _feeds(self.model, self.values),
-                                 _with_masks(self.model))
+            compute = graphs.evaluator(self.model, self.values)
             self.outputs, again = compute(), compute()
         except Exception as error:
             raise ModelError('The model cannot be evaluated on the inputs: %s.'
                              % summary(error))
-        self.is_random = not _all_close(self.outputs, again)
-
-    def evaluate(self, tensors):
-        """Returns the values of tensors of the model."""
-        return _evaluate(self.model, _feeds(self.model, self.values), tensors)
+        self.is_random = not all_close(self.outputs, again)
 
     def computes(self, outputs):
         """Returns whether outputs and masks are those of the model.
@@ -204,25 +179,9 @@ class _Original(object):
         """
         count = len(self.model.outputs)
         same_masks = (len(outputs) != len(self.outputs) or
-                      _all_close(self.outputs[count:], outputs[count:]))
+                      all_close(self.outputs[count:], outputs[count:]))
         return self.is_random or (
-            same_masks and _all_close(self.outputs[:count], outputs[:count]))
-
-
-def _of_generation(generation, new, known):
-    """Makes what is new with a clone's clone a matter of closure."""
-    if generation == 1:
-        return new
-    return [each._replace(clause='closed', what="the clone's clone: " + each.what)
-            for each in new if each not in known]
-
-
-def _report(differences):
-    for outcome in OUTCOMES:
-        for each in differences:
-            if each.outcome == outcome:
-                return Report(outcome, each.layer, str(each), differences)
-    return Report(FAITHFUL, '', '', [])
+            same_masks and all_close(self.outputs[:count], outputs[:count]))
 
 
 def _first_crash(build, clone_model, generation):
@@ -234,7 +193,7 @@ def _first_crash(build, clone_model, generation):
     def crashes(count):
         with graphs.fresh_state():
             model, _ = _built(build)
-            part = _first_nodes(model, graphs.ordered_nodes(model)[:count])
+            part = graphs.first_nodes(model, graphs.ordered_nodes(model)[:count])
             try:
                 for _ in range(generation):
                     part = clone_model(part)
@@ -244,17 +203,9 @@ def _first_crash(build, clone_model, generation):
 
     with graphs.fresh_state():
         model, _ = _built(build)
-        names = [node.outbound_layer.name for node in graphs.ordered_nodes(model)]
-    count = _first(crashes, len(names))
+        names = [graphs.layer_of(node).name for node in graphs.ordered_nodes(model)]
+    count = first_that_holds(crashes, len(names))
     return names[count - 1] if count else ''
-
-
-def _first_nodes(model, nodes):
-    outputs = [tensor for node in nodes for tensor in node.output_tensors]
-    layers = [node.outbound_layer for node in nodes]
-    inputs = [tensor for tensor in model.inputs
-              if any(tensor._keras_history[0] is layer for layer in layers)]
-    return keras.models.Model(inputs, outputs)
 
 
 # ---------------------------------------------------------------------------------
@@ -308,66 +259,20 @@ def function_differences(original, clone, pairing, on=None, locate=True):
     """
     if not original.is_built:
         return []
-    feeds = _feeds(clone, original.values, on)
     try:
         pairing.copy_weights()
-        outputs = _evaluate(clone, feeds, _with_masks(clone))
+        outputs = graphs.evaluator(clone, original.values, on=on)()
     except Exception as error:
         texts = 'predict', 'outputs', summary(error)
     else:
         if original.computes(outputs):
             return []
-        texts = 'outputs', "the original's", _distance(original.outputs, outputs)
-    layer = _first_parting_layer(original, clone, feeds, pairing) if locate else ''
+        texts = 'outputs', "the original's", distance(original.outputs, outputs)
+    layer = _first_parting_layer(original, clone, pairing, on) if locate else ''
     return [Difference('function', layer, *texts)]
 
 
-def _with_masks(model):
-    """Returns a model's outputs and, after them, the masks of these."""
-    masks = [layer._inbound_nodes[node_index].output_masks[tensor_index]
-             for layer, node_index, tensor_index in
-             (tensor._keras_history for tensor in model.outputs)]
-    return model.outputs + graphs.mask_tensors(masks)
-
-
-def _is_fed(tensor):
-    return tensor._keras_history[0].is_placeholder
-
-
-def _feeds(model, values, on=None):
-    if on is not None:
-        return list(zip(on, values))
-    return [(tensor, value) for tensor, value in zip(model.inputs, values)
-            if _is_fed(tensor)]
-
-
-def _evaluate(model, feeds, tensors):
-    return _evaluator(model, feeds, tensors)()
-
-
-def _evaluator(model, feeds, tensors):
-    compute = graphs.evaluator(feeds, tensors, model.uses_learning_phase)
-
-    def compute_from_start():
-        if model.stateful:
-            model.reset_states()
-        return compute()
-    return compute_from_start
-
-
-def _all_close(expected, got):
-    return len(expected) == len(got) and all(map(arrays_close, expected, got))
-
-
-def _distance(expected, got):
-    for x, y in zip(expected, got):
-        if x.shape != y.shape:
-            return 'the shape %s instead of %s' % (y.shape, x.shape)
-    return 'numbers off by up to %.2g' % max(
-        np.abs(x.astype(float) - y).max() for x, y in zip(expected, got) if x.size)
-
-
-def _first_parting_layer(original, clone, feeds, pairing):
+def _first_parting_layer(original, clone, pairing, on=None):
     """Returns the first layer whose outputs or masks are not the original's."""
     pairs = pairing.nodes_of_model()
 
@@ -375,37 +280,19 @@ def _first_parting_layer(original, clone, feeds, pairing):
         nodes, others = zip(*pairs[:count])
         if any(_has_masks(x) != _has_masks(y) for x, y in pairs[:count]):
             return True
-        expected = original.evaluate(_tensors(nodes))
+        expected = graphs.evaluator(original.model, original.values, nodes)()
         try:
-            got = _evaluate(clone, feeds, _tensors(others))
+            got = graphs.evaluator(clone, original.values, others, on)()
         except Exception:
             return True
-        return not _all_close(expected, got)
+        return not all_close(expected, got)
 
-    count = _first(part, len(pairs))
-    return pairs[count - 1][0].outbound_layer.name if count else ''
-
-
-def _tensors(nodes):
-    return [tensor for node in nodes for tensor in graphs.tensors_of(node)]
+    count = first_that_holds(part, len(pairs))
+    return graphs.layer_of(pairs[count - 1][0]).name if count else ''
 
 
 def _has_masks(node):
-    return [mask is not None for mask in node.output_masks]
-
-
-def _first(holds, count):
-    """Returns the least number of 1 to `count` for which something holds.
-
-    It is taken to hold for every greater number too. 0 if it does not hold.
-    """
-    if count == 0 or not holds(count):
-        return 0
-    low, high = 0, count
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return [mask is not None for mask in graphs.masks_of(node)[1]]
 
 
 # Saved and loaded
@@ -425,34 +312,22 @@ def saving_differences(original, clone):
         return []
     objects = custom_objects(original.model)
     try:
-        outputs = _outputs_of(original, _reloaded(original.model, objects))
+        loaded = graphs.reloaded(original.model, objects)
+        outputs = graphs.evaluator(loaded, original.values)()
         if not original.computes(outputs):
             return []
     except Exception:
         return []
     try:
-        outputs = _outputs_of(original, _reloaded(clone, objects))
+        loaded = graphs.reloaded(clone, objects)
+        outputs = graphs.evaluator(loaded, original.values)()
         if original.computes(outputs):
             return []
-        text = _distance(original.outputs, outputs)
+        text = distance(original.outputs, outputs)
     except Exception as error:
         text = summary(error)
     return [Difference('closed', '', 'save and load', "the original's outputs",
                        text)]
-
-
-def _outputs_of(original, model):
-    return _evaluate(model, _feeds(model, original.values), _with_masks(model))
-
-
-def _reloaded(model, objects):
-    folder = tempfile.mkdtemp()
-    path = os.path.join(folder, 'model.h5')
-    try:
-        keras.models.save_model(model, path, include_optimizer=False)
-        return keras.models.load_model(path, custom_objects=objects, compile=False)
-    finally:
-        shutil.rmtree(folder)
 
 
 def custom_objects(model):

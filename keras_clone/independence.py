@@ -4,8 +4,6 @@ import hashlib
 
 import keras
 import numpy as np
-from keras import backend as K
-from keras.engine.base_layer import Node
 
 from . import graphs
 from .difference import NOTHING
@@ -49,8 +47,9 @@ def _belongings(layers):
             add(node, 'call %d' % i, path)
             for tensor in graphs.tensors_of(node):
                 add(tensor, 'a tensor of call %d' % i, path)
-            for container in _containers(node.arguments):
-                add(container, 'the arguments of call %d' % i, path)
+            for arguments in graphs.arguments_of(node):
+                for container in _containers(arguments):
+                    add(container, 'the arguments of call %d' % i, path)
     return found
 
 
@@ -87,10 +86,10 @@ def _wired(model, clone, on):
     found = []
     for node in graphs.ordered_nodes(clone):
         met = graphs.sources(graphs.tensors_of(node) +
-                             tensor_leaves(node.arguments or {}), seen)
+                             tensor_leaves(graphs.arguments_of(node)), seen)
         if met & own:
             found.append(Difference(
-                'independent', node.outbound_layer.name, 'what it computes from',
+                'independent', graphs.layer_of(node).name, 'what it computes from',
                 "the clone's own tensors", "some of the original's"))
     return found
 
@@ -119,13 +118,13 @@ def _note_values(notes, kept, model):
         for what, variable in graphs.own_variables(layer):
             places.append((path, 'the value of ' + what))
             variables.append(variable)
-    for place, value in zip(places, K.batch_get_value(variables)):
+    for place, value in zip(places, graphs.values_of(variables)):
         _note(notes, kept, place, value)
 
 
 def _note(notes, kept, place, value):
     kept.append(value)
-    if isinstance(value, Node):
+    if isinstance(value, graphs.RECORDS):
         notes[place] = id(value)
         for name, each in sorted(vars(value).items()):
             _note(notes, kept, place + (name,), each)

@@ -1,7 +1,4 @@
 """Whether a clone has the graph of its original."""
-from keras import backend as K
-from keras.engine.network import Network
-
 from . import graphs
 from .difference import Difference
 from .difference import describe
@@ -51,7 +48,7 @@ class Pairing(object):
         in how it is connected, then those in call arguments; each in the order of
         the model's layers.
         """
-        names = [layer.name for layer in self.model._layers]
+        names = [layer.name for layer in graphs.layers_of(self.model)]
 
         def place(difference):
             top = difference.layer.split('/')[0]
@@ -99,11 +96,11 @@ class Pairing(object):
             self._layers_differ(path, 'class', mine, its if its != mine else
                                 'another class of that name')
             return
-        for name in ('trainable', 'stateful', 'built', 'supports_masking'):
-            mine, its = getattr(layer, name), getattr(other, name)
+        for name in graphs.ATTRIBUTES:
+            mine, its = getattr(layer, name, None), getattr(other, name, None)
             if mine != its:
                 self._layers_differ(path, name, repr(mine), repr(its))
-        if isinstance(layer, Network):
+        if graphs.is_network(layer):
             self._pair_networks(path, layer, other)
         else:
             self._layers.append((layer, other))
@@ -124,7 +121,7 @@ class Pairing(object):
                               its[label])
 
     def _pair_weights(self, path, layer, other):
-        mine, its = layer.weights, other.weights
+        mine, its = graphs.weights_of(layer), graphs.weights_of(other)
         if len(mine) != len(its):
             self._layers_differ(path, 'number of weights', str(len(mine)),
                                 str(len(its)))
@@ -140,8 +137,8 @@ class Pairing(object):
             else:
                 self._partners[id(x)] = y
                 self._paths[id(x)] = self._originals[id(y)] = path
-            if _kind(x) != _kind(y):
-                self._layers_differ(path, what, _kind(x), _kind(y))
+            if graphs.kind_of(x) != graphs.kind_of(y):
+                self._layers_differ(path, what, graphs.kind_of(x), graphs.kind_of(y))
 
     def _pair_networks(self, path, network, other):
         self._networks.append((network, other))
@@ -161,11 +158,12 @@ class Pairing(object):
     def _comparable_layers(self, path, network, other):
         """A clone built on tensors has their layers in place of its input layers."""
         if path or self._on is None:
-            return network._layers, other._layers
+            return graphs.layers_of(network), graphs.layers_of(other)
         front = graphs.layers_up_to(self._on)
-        return ([each for each in network._layers
-                 if each not in network._input_layers],
-                [each for each in other._layers if id(each) not in front])
+        inputs = [x._keras_history[0] for x in network.inputs]
+        return ([each for each in graphs.layers_of(network)
+                 if each not in inputs],
+                [each for each in graphs.layers_of(other) if id(each) not in front])
 
     def _compare_names(self, prefix, mine, its):
         mine = [each.name for each in mine] + [None]
@@ -177,7 +175,7 @@ class Pairing(object):
                 return
 
     def _compare_configurations(self, path, layer, other):
-        if isinstance(layer, Network) or type(layer) is not type(other):
+        if graphs.is_network(layer) or type(layer) is not type(other):
             return
         try:
             mine = layer.get_config()
@@ -248,7 +246,7 @@ class Pairing(object):
                 self._pair_nodes(self._path_of(node), node, other)
 
     def _path_of(self, node):
-        return self._paths[id(node.outbound_layer)]
+        return self._paths[id(graphs.layer_of(node))]
 
     def _pair_nodes(self, path, node, other):
         for what in ('input_tensors', 'output_tensors'):
@@ -259,13 +257,14 @@ class Pairing(object):
                     str(len(mine)), str(len(its))))
             for i, (x, y) in enumerate(zip(mine, its)):
                 self._pair_tensors(path, '%s %d' % (what.split('_')[0], i), x, y)
-        self._pair_masks(path, 'input mask', node.input_masks, other.input_masks)
-        self._pair_masks(path, 'output mask', node.output_masks, other.output_masks)
-        if node.output_shapes != other.output_shapes:
+        for what, mine, its in zip(('input mask', 'output mask'),
+                                   graphs.masks_of(node), graphs.masks_of(other)):
+            self._pair_masks(path, what, mine, its)
+        mine, its = graphs.shapes_of(node), graphs.shapes_of(other)
+        if mine != its:
             self._in_nodes.append(Difference(
-                'graph', path, 'output shapes', str(node.output_shapes),
-                str(other.output_shapes)))
-        for _, x, y in leaf_pairs(node.arguments or {}, other.arguments or {}):
+                'graph', path, 'output shapes', str(mine), str(its)))
+        for _, x, y in _argument_pairs(node, other):
             if hasattr(x, '_keras_history') and hasattr(y, '_keras_history'):
                 self._pair_tensors(path, 'call argument', x, y)
 
@@ -279,7 +278,7 @@ class Pairing(object):
                 self._tensors.setdefault(id(x), y)
 
     def _compare_arguments(self, node, other):
-        for way, x, y in leaf_pairs(node.arguments or {}, other.arguments or {}):
+        for way, x, y in _argument_pairs(node, other):
             if graphs.is_tensor(x) and graphs.is_tensor(y):
                 same = self._tensors.get(id(x), y) is y
             else:
@@ -296,10 +295,10 @@ class Pairing(object):
         calls = {}
         for node in graphs.ordered_nodes(network):
             if id(node) in partner:
-                calls.setdefault(id(node.outbound_layer), []).append(node)
+                calls.setdefault(id(graphs.layer_of(node)), []).append(node)
         for nodes in calls.values():
-            layer, other_layer = nodes[0].outbound_layer, \
-                partner[id(nodes[0])].outbound_layer
+            layer = graphs.layer_of(nodes[0])
+            other_layer = graphs.layer_of(partner[id(nodes[0])])
             nodes.sort(key=layer._inbound_nodes.index)
             order = [other_layer._inbound_nodes.index(partner[id(node)])
                      for node in nodes]
@@ -309,15 +308,16 @@ class Pairing(object):
                     str(sorted(order)), str(order)))
 
     def _compare_attachments(self, model, clone):
-        for what in ('losses', 'updates'):
-            mine = len(set(map(id, getattr(model, what))))
-            its = len(set(map(id, getattr(clone, what))))
-            if mine != its:
-                self._layers_differ('', 'number of ' + what, str(mine), str(its))
+        mine, its = graphs.attachments(model), graphs.attachments(clone)
+        for what in sorted(mine):
+            if mine[what] != its[what]:
+                self._layers_differ('', what, str(mine[what]), str(its[what]))
 
 
-def _kind(weight):
-    return '%s of shape %s' % (K.dtype(weight), K.int_shape(weight))
+def _argument_pairs(node, other):
+    for mine, its in zip(graphs.arguments_of(node), graphs.arguments_of(other)):
+        for pair in leaf_pairs(mine, its):
+            yield pair
 
 
 def op_differences(expected, got, exact, layers):

@@ -1,19 +1,25 @@
-"""What the faithfulness checks ask of a model's graph and of the backend.
+"""The graphs of Keras 2.2.4 to 2.3.1, and those of the backend below them.
 
-The engine of Keras 2 (2.2.4 to 2.3.1: `keras/engine/base_layer.py`,
-`keras/engine/network.py`) keeps a model's graph in nodes: a node is one call of a
-layer, with its input tensors, output tensors, masks and call arguments. The
-functions here read these nodes, and the graph of the backend below them. Nothing
-here changes a model.
+`keras/engine/base_layer.py` and `keras/engine/network.py`: a node is one call of a
+layer, with its input tensors, output tensors, masks and call arguments. On
+TensorFlow and Theano, what a tensor is computed from can be looked up.
 """
 import collections
 import contextlib
 import importlib
+import os
+import shutil
+import tempfile
 
+import keras
 import numpy as np
 from keras import backend as K
 from keras.engine.base_layer import Layer
+from keras.engine.base_layer import Node
 from keras.engine.network import Network
+from keras.models import Model
+
+from ..drawing import Input
 
 # What reading, setting and feeding values adds: nothing that a model computes.
 ASIDE = ('Placeholder', 'PlaceholderWithDefault', 'IsVariableInitialized',
@@ -33,6 +39,42 @@ def is_tensor(value):
     except ValueError:
         return False
     return True
+
+
+def is_network(layer):
+    """Returns whether a layer is made of layers in a graph of their own."""
+    return isinstance(layer, Network)
+
+
+def is_built(model):
+    """Returns whether a model has inputs and outputs to compare."""
+    return bool(model.inputs)
+
+
+def layers_of(network):
+    """Returns the layers of a network, in their order."""
+    return network._layers
+
+
+def layer_of(node):
+    """Returns the layer that a node is a call of."""
+    return node.outbound_layer
+
+
+def arguments_of(node):
+    """Returns the structures of arguments with which a node's layer was called,
+    the tensors it was called on aside."""
+    return [] if node.arguments is None else [node.arguments]
+
+
+def masks_of(node):
+    """Returns a node's input masks and output masks, None for each that is none."""
+    return node.input_masks, node.output_masks
+
+
+def shapes_of(node):
+    """Returns the shapes of what a node gives."""
+    return node.output_shapes
 
 
 def ordered_nodes(model):
@@ -79,39 +121,54 @@ def _collect_layers(label, value, found):
             _collect_layers('%s[%r]' % (label, key), each, found)
 
 
-def all_layers(model):
-    """Returns a model and every layer in it, at any depth, each once.
+def inputs_of(model):
+    """Returns the inputs of a model, as `drawing.draw_inputs` takes them."""
+    layers = [x._keras_history[0] for x in model.inputs]
+    return [Input(K.int_shape(x), K.dtype(x),
+                  getattr(layer, 'sparse', False), _consumers(layer))
+            for x, layer in zip(model.inputs, layers)]
 
-    # Arguments
-        model: a `Model` instance.
 
-    # Returns
-        A list of pairs (path, layer): the path is what a user reads, the names of
-        the layers down to this one, joined by `/`; it is empty for the model.
-    """
-    found, seen, waiting = [], set(), [('', model)]
+def _consumers(layer):
+    """Returns the layers that a tensor reaches before it meets a weight."""
+    found, waiting = [], [layer]
     while waiting:
-        path, layer = waiting.pop(0)
-        if id(layer) in seen:
+        layer = waiting.pop()
+        if any(layer is each for each in found):
             continue
-        seen.add(id(layer))
-        found.append((path, layer))
-        inner = [('%s/%s' % (path, each.name) if path else each.name, each)
-                 for _, each in inner_layers(layer)]
-        waiting = inner + waiting
+        found.append(layer)
+        if isinstance(layer, Network):
+            waiting.extend(getattr(layer, '_input_layers', []))
+        else:
+            waiting.extend(each for _, each in inner_layers(layer))
+        if not layer.weights:
+            waiting.extend(node.outbound_layer for node in layer._outbound_nodes)
     return found
 
 
-def layers_up_to(tensors):
-    """Returns the layers that Keras tensors come from, however far: id -> layer."""
-    found, waiting = {}, list(tensors)
-    while waiting:
-        layer = getattr(waiting.pop(), '_keras_history', [None])[0]
-        if layer is not None and id(layer) not in found:
-            found[id(layer)] = layer
-            for node in layer._inbound_nodes:
-                waiting.extend(node.input_tensors)
-    return found
+# What layer and clone have in common, apart from their class.
+ATTRIBUTES = ('trainable', 'stateful', 'built', 'supports_masking')
+
+
+def attachments(model):
+    """Returns what a model has apart from its layers: {text: what to compare}."""
+    return {'number of ' + name: len(set(map(id, getattr(model, name))))
+            for name in ('losses', 'updates')}
+
+
+def weights_of(layer):
+    """Returns the weights of a layer, with those of the layers that it holds."""
+    return layer.weights
+
+
+def kind_of(variable):
+    """Returns as text what a weight is, apart from its numbers."""
+    return '%s of shape %s' % (K.dtype(variable), K.int_shape(variable))
+
+
+def values_of(variables):
+    """Returns the values of variables, as arrays."""
+    return K.batch_get_value(variables)
 
 
 def own_variables(layer):
@@ -341,12 +398,63 @@ def _session(graph):
     return v1.Session(graph=graph, config=config)
 
 
-def evaluate(feeds, tensors, learning_phase=False):
-    """Computes tensors; the arguments are those of `evaluator`."""
-    return evaluator(feeds, tensors, learning_phase)()
+def evaluator(model, values, nodes=None, on=None):
+    """Returns a function that computes what a model gives, as often as it is called.
+
+    # Arguments
+        model: a `Model` that has inputs.
+        values: list of arrays, one for each input.
+        nodes: list of nodes of the model, if not its outputs are asked for.
+        on: list of the tensors that the model was built on, if it was.
+
+    # Returns
+        A function without arguments that returns a list of arrays: the outputs of
+        the model or of the nodes, and the masks that go with them.
+    """
+    tensors = (_with_masks(model) if nodes is None else
+               [tensor for node in nodes for tensor in tensors_of(node)])
+    compute = _evaluator(_feeds(model, values, on), tensors,
+                         model.uses_learning_phase)
+
+    def compute_from_start():
+        if model.stateful:
+            model.reset_states()
+        return compute()
+    return compute_from_start
 
 
-def evaluator(feeds, tensors, learning_phase=False):
+def variables_read(model, values):
+    """What `sources` tells need not be looked for in what is computed."""
+    return []
+
+
+def inputs_to_feed(model, values):
+    """Returns arrays for the inputs of a model; those that are no placeholders have
+    values of their own."""
+    return [value if _is_fed(tensor) else _evaluator([], [tensor])()[0]
+            for tensor, value in zip(model.inputs, values)]
+
+
+def _with_masks(model):
+    """Returns a model's outputs and, after them, the masks of these."""
+    masks = [layer._inbound_nodes[node_index].output_masks[tensor_index]
+             for layer, node_index, tensor_index in
+             (tensor._keras_history for tensor in model.outputs)]
+    return model.outputs + mask_tensors(masks)
+
+
+def _is_fed(tensor):
+    return tensor._keras_history[0].is_placeholder
+
+
+def _feeds(model, values, on=None):
+    if on is not None:
+        return list(zip(on, values))
+    return [(tensor, value) for tensor, value in zip(model.inputs, values)
+            if _is_fed(tensor)]
+
+
+def _evaluator(feeds, tensors, learning_phase=False):
     """Returns a function that computes tensors each time it is called.
 
     # Arguments
@@ -373,3 +481,26 @@ def evaluator(feeds, tensors, learning_phase=False):
         computed.update((id(x), y) for x, y in zip(wanted, function(values)))
         return [np.asarray(computed[id(each)]) for each in tensors]
     return compute
+
+
+def first_nodes(model, nodes):
+    """Returns a model of the first nodes of a model: what these give."""
+    outputs = [tensor for node in nodes for tensor in node.output_tensors]
+    layers = [layer_of(node) for node in nodes]
+    return Model([x for x in model.inputs
+                  if any(x._keras_history[0] is layer for layer in layers)], outputs)
+
+
+def reloaded(model, objects):
+    """Saves a model to a file and loads it, with custom objects."""
+    folder = tempfile.mkdtemp()
+    path = os.path.join(folder, 'model.h5')
+    try:
+        keras.models.save_model(model, path, include_optimizer=False)
+        return keras.models.load_model(path, custom_objects=objects, compile=False)
+    finally:
+        shutil.rmtree(folder)
+
+
+# What records how a graph came to be.
+RECORDS = (Node,)
