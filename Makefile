@@ -11,8 +11,12 @@ SEED = 1
 
 .PHONY: demo test test-keras2 test-keras3 coverage lint docs fuzz matrix mutation workflows clean
 
-demo: .venv/installed
-	$(BIN)/keras-clone check
+demo: .venv/installed .venv/keras3-installed
+	@echo 'Keras 2.2.4, Python 3.7:'
+	@$(BIN)/keras-clone check
+	@echo
+	@echo 'Keras 3.15.1, Python 3.11:'
+	@.venv/keras3/bin/keras-clone check
 
 test: lint test-keras2 test-keras3
 	@echo 'The tests passed on Keras 2 and on Keras 3.'
@@ -42,7 +46,7 @@ matrix: .venv/tox-installed
 	    status=$$?; .venv/tox/bin/python tests/matrix.py table; exit $$status
 
 mutation: .venv/installed .venv/mutation-installed
-	git diff --quiet HEAD -- keras/models.py
+	git diff --quiet HEAD -- keras keras_clone
 	rm -f .venv/mutation.sqlite
 	.venv/mutation/bin/cosmic-ray init tests/mutation.toml .venv/mutation.sqlite
 	.venv/mutation/bin/cr-filter-operators .venv/mutation.sqlite tests/mutation.toml

@@ -146,8 +146,8 @@ setup(
     author='The keras-clone authors',
     license='MIT',
     python_requires='>=3.6',
-    packages=(['keras_clone', 'keras_clone.graphs'] + ['keras_clone.' + folder for folder in folders] +
-              EXPORTED),
+    packages=(['keras_clone', 'keras_clone.gallery', 'keras_clone.graphs'] +
+              ['keras_clone.' + folder for folder in folders] + EXPORTED),
     package_dir={'keras_clone.keras': 'keras', 'keras_clone.patches': 'patches',
                  'keras_clone.tests.keras': 'tests/keras',
                  'keras_clone.github': '.github'},

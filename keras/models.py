@@ -9,9 +9,10 @@ masks included. A new layer comes from `from_config(get_config())` as ever, with
 that it was taken from.
 """
 import inspect
-from functools import partial
-from types import FunctionType
-from types import MethodType
+
+from keras_clone.functions import HOLDERS
+from keras_clone.functions import function_holding
+from keras_clone.nodes import in_call_order
 
 from . import backend as K
 from .engine.base_layer import Layer
@@ -157,7 +158,7 @@ class _Cloner(object):
             return self.tensor(value)
         if isinstance(value, Layer):
             return self.layer(value)
-        if isinstance(value, (FunctionType, MethodType, partial)):
+        if isinstance(value, HOLDERS):
             return self._function(value)
         return value
 
@@ -195,10 +196,7 @@ class _Cloner(object):
         """
         if id(function) not in self._function_map:
             self._function_map[id(function)] = function  # It may hold itself.
-            held = _held_by(function)
-            new = self.value(held)
-            if not _same_leaves(held, new):
-                self._function_map[id(function)] = _function_holding(function, new)
+            self._function_map[id(function)] = function_holding(function, self.value)
         return self._function_map[id(function)]
 
     def _new_layer(self, layer):
@@ -462,68 +460,6 @@ def _constructor_arguments(layer):
     return config
 
 
-def _held_by(function):
-    """Returns what a function holds apart from its code, as a dict.
-
-    The global names are those that its code mentions; functions among them are
-    followed within the module only: what a script makes is global in it.
-    """
-    if isinstance(function, MethodType):
-        return {'self': function.__self__}
-    if isinstance(function, partial):
-        return {'func': function.func, 'args': function.args,
-                'keywords': function.keywords}
-    names = _global_names(function.__code__) & set(function.__globals__)
-    mentioned = {name: function.__globals__[name] for name in names}
-    return {'cells': [_cell_contents(cell) for cell in function.__closure__ or ()],
-            'defaults': function.__defaults__,
-            'kwdefaults': function.__kwdefaults__,
-            'globals': {name: value for name, value in mentioned.items()
-                        if not isinstance(value, FunctionType) or
-                        value.__module__ == function.__module__}}
-
-
-def _function_holding(function, held):
-    """Returns a copy of a function that holds what `_held_by` would return."""
-    if isinstance(function, MethodType):
-        return MethodType(function.__func__, held['self'])
-    if isinstance(function, partial):
-        return partial(held['func'], *held['args'], **held['keywords'])
-    scope = dict(function.__globals__, **held['globals'])
-    new = FunctionType(function.__code__, scope, function.__name__,
-                       held['defaults'], tuple(map(_cell, held['cells'])))
-    new.__kwdefaults__ = held['kwdefaults']
-    new.__dict__.update(function.__dict__)
-    return new
-
-
-def _global_names(code):
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if inspect.iscode(constant):
-            names |= _global_names(constant)
-    return names
-
-
-def _cell(value):
-    return (lambda: value).__closure__[0]
-
-
-def _cell_contents(cell):
-    try:
-        return cell.cell_contents
-    except ValueError:  # The name is not bound yet, or no longer.
-        return None
-
-
-def _same_leaves(value, other):
-    if type(value) in (list, tuple):
-        return all(map(_same_leaves, value, other))
-    if type(value) is dict:
-        return all(_same_leaves(v, other[k]) for k, v in value.items())
-    return value is other
-
-
 def _operands(x):
     """Returns the tensors that a tensor of the backend is computed from.
 
@@ -572,34 +508,14 @@ def _not_made_by_a_layer(x):
 
 
 def _nodes_in_call_order(network):
-    """Returns the nodes of a network, each layer's in the order of its calls.
+    nodes = [node for _, nodes in sorted(network._nodes_by_depth.items(),
+                                         reverse=True) for node in nodes]
+    return in_call_order(nodes, lambda node: node.outbound_layer, _parents)
 
-    The depths of the nodes alone would swap two calls of a shared layer where the
-    second one is farther from the outputs.
-    """
-    pending = [node for _, nodes in sorted(network._nodes_by_depth.items())
-               for node in nodes]
-    nodes = set(pending)
-    earlier_call = {}
-    for layer in network._layers:
-        calls = [node for node in layer._inbound_nodes if node in nodes]
-        earlier_call.update(zip(calls[1:], calls))
-    ordered = []
-    done = set()
-    while pending:
-        node = pending[-1]
-        needed = [layer._inbound_nodes[index] for layer, index
-                  in zip(node.inbound_layers, node.node_indices)]
-        needed += [earlier_call[node]] if node in earlier_call else []
-        needed = [other for other in needed if other not in done]
-        if needed:
-            pending.extend(needed)
-        else:
-            pending.pop()
-            if node not in done:
-                done.add(node)
-                ordered.append(node)
-    return ordered
+
+def _parents(node):
+    return [layer._inbound_nodes[index]
+            for layer, index in zip(node.inbound_layers, node.node_indices)]
 
 
 def _called_on(node):

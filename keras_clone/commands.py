@@ -20,7 +20,6 @@ from rich.text import Text
 
 import keras_clone
 from keras_clone.export import export
-from keras_clone.overlay import KERAS_2
 
 # A model to check: its name, what to show for it, a function that builds it, whether
 # that function makes nothing but the model's own ops, what to do if it fails.
@@ -133,6 +132,20 @@ def _quiet():
         yield
 
 
+@contextlib.contextmanager
+def _without_messages():
+    """Context without what TensorFlow 2 writes to stderr, whatever it is told."""
+    sys.stderr.flush()
+    saved = os.dup(2)
+    with open(os.devnull, 'w') as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+
+
 def _facts():
     """Imports Keras and tells what is there, in the order in which it is shown."""
     release = keras_clone.keras_release()
@@ -140,10 +153,11 @@ def _facts():
         raise Failure('Keras is not installed. Install it, for example with: '
                       'pip install keras==2.3.1')
     try:
-        importlib.import_module('keras.models')
-        keras = sys.modules['keras']
-        backend = keras.backend.backend()
-        backend_release = importlib.import_module(backend).__version__
+        with _without_messages():
+            importlib.import_module('keras.models')
+            keras = sys.modules['keras']
+            backend = keras.backend.backend()
+            backend_release = importlib.import_module(backend).__version__
     except Exception as error:
         raise Failure('Keras %s cannot be imported: %s'
                       % (release, _one_line(error)))
@@ -159,14 +173,10 @@ def _one_line(error):
 
 def _why_inactive():
     """Returns why `clone_model` is as released; empty if it is this one."""
-    release = keras_clone.keras_release()
-    if release not in KERAS_2:
-        raise Failure('This command judges clones of Keras %s to %s. This is Keras '
-                      '%s.' % (KERAS_2[0], KERAS_2[-1], release))
-    row = {row['module']: row for row in keras_clone.status()}['keras.models']
-    if row['state'] == 'active':
+    inactive = [row for row in keras_clone.status() if row['state'] != 'active']
+    if not inactive:
         return ''
-    return ', '.join(filter(None, [row['state'], row['reason']]))
+    return ', '.join(filter(None, [inactive[0]['state'], inactive[0]['reason']]))
 
 
 # What to check

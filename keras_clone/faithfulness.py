@@ -125,6 +125,10 @@ def _built(build):
     if not isinstance(model, keras.models.Model):
         raise ModelError('Expected a function that returns a Keras `Model`, '
                          'it returned %s.' % describe(model))
+    if not graphs.is_network(model):
+        raise ModelError('Expected a functional or `Sequential` model, it returned '
+                         'a subclassed one, of class `%s`: only its code knows its '
+                         'graph.' % type(model).__name__)
     if not graphs.is_current(model):
         raise ModelError('Expected a function that builds its model anew each time '
                          'it is called, it returned one that was built before.')
@@ -266,10 +270,20 @@ def function_differences(original, clone, pairing, on=None, locate=True):
         texts = 'predict', 'outputs', summary(error)
     else:
         if original.computes(outputs):
-            return []
+            return _foreign_variables(original, clone) if on is None else []
         texts = 'outputs', "the original's", distance(original.outputs, outputs)
     layer = _first_parting_layer(original, clone, pairing, on) if locate else ''
     return [Difference('function', layer, *texts)]
+
+
+def _foreign_variables(original, clone):
+    """Finds the variables of the original that a clone computes from."""
+    read = graphs.variables_read(original.model, original.values)
+    owned = {id(variable) for variable in read}
+    return [Difference('independent', '', 'what it computes from',
+                       'variables of its own', "the original's " + variable.path)
+            for variable in graphs.variables_read(clone, original.values)
+            if id(variable) in owned]
 
 
 def _first_parting_layer(original, clone, pairing, on=None):

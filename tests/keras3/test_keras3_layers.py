@@ -121,7 +121,8 @@ def test_activation(activation, assert_faithful):
 def test_guard_activation_that_is_a_layer(assert_faithful):
     def build():
         return chain(lambda: layers.Dense(4, activation=layers.ReLU(2., name='r')))()
-    clone = assert_faithful(build)
+    assert_faithful(build)
+    clone = clone_model(build())
     assert isinstance(clone.layers[-1].activation, layers.ReLU)
 
 
@@ -238,3 +239,50 @@ def test_attributes_of_the_original_are_as_before():
     clone_model(model)
     assert before == {name: (id(value), repr(value))
                       for name, value in vars(layer).items()}
+
+
+def test_lambda_that_holds_a_layer(assert_faithful):
+    def build():
+        dense = layers.Dense(2)
+        return chain(lambda: layers.Lambda(lambda x: 2 * dense(x)))()
+    assert_faithful(build)
+
+
+def test_lambda_that_holds_a_layer_keeps_its_weights():
+    dense = layers.Dense(2)
+    model = chain(lambda: layers.Lambda(functools.partial(layers.Layer.__call__,
+                                                          dense)))()
+    held, = clone_model(model).layers[-1].function.args
+    assert held is not dense
+    np.testing.assert_allclose(held.get_weights()[0], dense.get_weights()[0])
+
+
+def test_lambda_that_holds_a_layer_of_the_model(assert_faithful):
+    def build():
+        x = keras.Input((3,), name='x')
+        dense = layers.Dense(3)
+        return Model(x, layers.Lambda(lambda x: dense(x))(dense(x)))
+    assert_faithful(build)
+
+
+def test_activation_that_holds_a_layer(assert_faithful):
+    def build():
+        dense = layers.Dense(2)
+        return chain(lambda: layers.Dense(2, activation=lambda x: dense(x)))()
+    assert_faithful(build)
+
+
+def test_guard_function_that_holds_nothing_of_the_model_is_the_same():
+    def double(x):
+        return TWO * x
+    clone = clone_model(chain(lambda: layers.Lambda(double))())
+    assert clone.layers[-1].function is double
+
+
+def test_lambda_that_holds_itself(assert_faithful):
+    def build():
+        held = []
+        layer = layers.Lambda(lambda x: len(held) * x)
+        held.append(layer)
+        return chain(lambda: layer)()
+    assert_faithful(build)

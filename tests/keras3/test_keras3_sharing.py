@@ -6,7 +6,7 @@ from keras.models import clone_model
 from custom_objects import Holder, chain
 
 
-def test_guard_shared_layer(assert_faithful):
+def test_shared_layer_keeps_the_order_of_its_calls(assert_faithful):
     def build():
         a, b = keras.Input((3,), name='a'), keras.Input((3,), name='b')
         shared = layers.Dense(3)

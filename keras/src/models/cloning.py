@@ -9,6 +9,10 @@ run, `LiveConfigScope` sees to it that what goes into the config comes out of it
 import copy
 import inspect
 
+from keras_clone.functions import HOLDERS
+from keras_clone.functions import function_holding
+from keras_clone.nodes import in_call_order
+
 from keras.src import backend
 from keras.src import tree
 from keras.src.api_export import get_name_from_symbol
@@ -111,9 +115,7 @@ def clone_model(
             f"clone_function={clone_function}, input_tensors={input_tensors}"
         )
     cloner = _Cloner(clone_function, call_function, recursive, cache)
-    clone = cloner.model(model, input_tensors, call_function)
-    cloner.build_uncalled_layers()
-    return clone
+    return cloner.clone(model, input_tensors, call_function)
 
 
 class _Cloner:
@@ -135,6 +137,17 @@ class _Cloner:
         self.recursive = recursive
         self.cache = {} if cache is None else cache
         self._cloned = []
+        self._pending = set()
+        self._functions = {}
+        self._tensors = {}
+
+    def clone(self, model, input_tensors=None, call_function=None):
+        """Clones a model that is not nested in another."""
+        self._pending.add(id(model))
+        clone = self.model(model, input_tensors, call_function)
+        self._build_uncalled_layers()
+        self._copy_unreachable_weights(clone)
+        return clone
 
     def model(self, model, input_tensors=None, call_function=None):
         """Returns the clone of a model, on given input tensors or new ones."""
@@ -154,19 +167,25 @@ class _Cloner:
 
     def layer(self, layer):
         """Returns the clone of a layer, of an operation or of a nested model."""
+        if id(layer) in self._pending:
+            return layer  # It stands for itself in functions that hold it.
         if id(layer) not in self.cache:
+            self._pending.add(id(layer))
             self.cache[id(layer)] = self._new_layer(layer)
+            self._pending.remove(id(layer))
             self._cloned.append((layer, self.cache[id(layer)]))
         return self.cache[id(layer)]
 
     def value(self, value):
         """Returns what a value that a layer holds or was made with is in the clone.
 
-        Containers are copied; layers and objects with a state are mapped to the
-        clone's; anything else is returned as it is.
+        Containers are copied; layers, objects with a state and functions that
+        hold them are mapped to the clone's; anything else is returned as it is.
         """
         if live_object(value) is not None:
             return value
+        if isinstance(value, HOLDERS):
+            return self._function(value)
         if isinstance(value, Operation):
             return self.layer(value)
         if isinstance(value, (KerasSaveable, SeedGenerator)):
@@ -181,7 +200,27 @@ class _Cloner:
             return tuple([self.value(v) for v in value])
         return value
 
-    def build_uncalled_layers(self):
+    def _function(self, function):
+        """Returns a function that holds the clone's layers.
+
+        It is `function` itself if that holds none of the model's.
+        """
+        if get_name_from_symbol(function) is not None:
+            return function
+        if id(function) not in self._functions:
+            self._functions[id(function)] = function  # It may hold itself.
+            self._functions[id(function)] = function_holding(function, self._held)
+        return self._functions[id(function)]
+
+    def _held(self, value):
+        if type(value) in (list, tuple):
+            return type(value)([self._held(v) for v in value])
+        if type(value) is dict:
+            return {k: self._held(v) for k, v in value.items()}
+        is_holder = isinstance(value, (Layer, SeedGenerator, *HOLDERS))
+        return self.value(value) if is_holder else value
+
+    def _build_uncalled_layers(self):
         """Builds the layers that the model holds but does not call."""
         for layer, clone in self._cloned:
             if isinstance(layer, Layer) and layer.built and not clone.built:
@@ -189,9 +228,20 @@ class _Cloner:
                 if config:
                     clone.build_from_config(config)
 
+    def _copy_unreachable_weights(self, clone):
+        """Copies the weights that `clone.set_weights` does not reach: those of
+        layers that only a function holds."""
+        reachable = set(map(id, clone.weights))
+        for layer, new_layer in self._cloned:
+            weights = getattr(new_layer, "weights", [])
+            if not all(id(weight) in reachable for weight in weights):
+                new_layer.set_weights(layer.get_weights())
+
     def _new_layer(self, layer):
         if isinstance(layer, InputLayer):
-            return _input_like(layer.output)._keras_history.operation
+            new_layer = _input_like(layer.output)._keras_history.operation
+            new_layer.trainable = layer.trainable
+            return new_layer
         nested = isinstance(layer, (Functional, Sequential))
         if self.clone_function is not None and not (nested and self.recursive):
             return self.clone_function(layer)
@@ -228,6 +278,8 @@ class _Cloner:
 
     def _config(self, obj):
         """Returns the config of an object, to be read back as its clone."""
+        if isinstance(obj, HOLDERS) and get_name_from_symbol(obj) is None:
+            return _live_value(self.value(obj))
         if not isinstance(obj, Operation):
             return _plain_config(obj)
         config = {"name": obj.name}
@@ -242,12 +294,35 @@ class _Cloner:
             inputs = tree.map_structure(self._new_input, model.input)
         else:
             inputs = _structured_like(model, input_tensors)
-        outputs = model._run_through_graph(
-            inputs, operation_fn=self.layer, call_fn=call_function
-        )
+        outputs = self._outputs(model, tree.flatten(inputs), call_function)
         if not all(map(_is_input, tree.flatten(inputs))):
             inputs = _sources(inputs)
         return self._same_class(model, Functional, inputs, outputs)
+
+    def _outputs(self, function, inputs, call_function=None):
+        """Runs the graph of a `Function` with new operations.
+
+        A tensor that is in the graphs of several models is made once, where all
+        of them begin with the same inputs.
+        """
+        mapped = dict(zip(map(id, function.inputs), inputs))
+        is_common = call_function is None and all(
+            self._tensors.get(key, x) is x for key, x in mapped.items()
+        )
+        tensors = self._tensors if is_common else {}
+        tensors.update(mapped)
+        for node in _nodes_in_call_order(function):
+            if not all(id(x) in tensors for x in node.outputs):
+                operation = self.layer(node.operation)
+                args, kwargs = node.arguments.fill_in(tensors)
+                if call_function is None:
+                    outputs = operation(*args, **kwargs)
+                else:
+                    outputs = call_function(operation, *args, **kwargs)
+                tensors.update(zip(map(id, node.outputs), tree.flatten(outputs)))
+        return tree.pack_sequence_as(
+            function._outputs_struct, [tensors[id(x)] for x in function.outputs]
+        )
 
     def _new_input(self, x):
         operation = x._keras_history.operation
@@ -446,13 +521,24 @@ def _copied_operation(operation, cloner=None):
     cloner = cloner or _Cloner()
     if isinstance(operation, Function):
         inputs = tree.map_structure(_tensor_like, operation._inputs_struct)
-        outputs = operation._run_through_graph(inputs, operation_fn=cloner.layer)
+        outputs = cloner._outputs(operation, tree.flatten(inputs))
         return Function(inputs, outputs, name=operation.name)
     clone = object.__new__(type(operation))
     for name, value in vars(operation).items():
         vars(clone)[name] = cloner.value(value)
     clone._inbound_nodes, clone._outbound_nodes = [], []
     return clone
+
+
+def _nodes_in_call_order(function):
+    nodes = [
+        node
+        for depth in sorted(function._nodes_by_depth, reverse=True)
+        for node in function._nodes_by_depth[depth]
+    ]
+    return in_call_order(
+        nodes, lambda node: node.operation, lambda node: node.parent_nodes
+    )
 
 
 def _tensor_like(x):

@@ -1,8 +1,6 @@
-"""Small models that show what it takes to clone a model.
+"""Models of Keras 2.2.4 to 2.3.1, that of keras-team/keras issue 12202 first.
 
-Each function builds one; its docstring is what `keras-clone check` shows. The first
-is the model of keras-team/keras issue 12202. They build on Keras 2.2.4 to 2.3.1,
-and on every backend of these.
+They build on every backend of these releases.
 """
 from keras import backend
 from keras import layers

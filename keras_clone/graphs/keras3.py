@@ -1,0 +1,329 @@
+"""The graphs of Keras 3.
+
+`keras/src/ops/node.py`, `keras/src/ops/function.py`: a node is one call of an
+operation, of which layers are a kind, with the arguments of the call and the tensors
+that came of it. What a model computes from is told by the variables it reads.
+"""
+import collections
+import contextlib
+import os
+import random
+import shutil
+import tempfile
+
+import keras
+import numpy as np
+from keras import ops
+from keras import tree
+from keras.src import backend
+from keras.src.backend.common import global_state
+from keras.src.layers import Layer
+from keras.src.models.functional import Functional
+from keras.src.ops.function import Function
+from keras.src.ops.node import Node
+from keras.src.ops.operation import Operation
+from keras.src.ops.symbolic_arguments import SymbolicArguments
+
+from ..drawing import Input
+
+# What records how a graph came to be.
+RECORDS = (Node, SymbolicArguments)
+# What layer and clone have in common, apart from their class.
+ATTRIBUTES = ('trainable', 'stateful', 'built', 'supports_masking', 'compute_dtype',
+              'variable_dtype')
+
+
+def backend_name():
+    """Returns the name of the backend: `tensorflow`, `jax` or `torch`."""
+    return keras.backend.backend()
+
+
+def is_tensor(value):
+    """Returns whether `value` is a symbolic tensor or a variable."""
+    return isinstance(value, (keras.KerasTensor, keras.Variable))
+
+
+def is_network(layer):
+    """Returns whether a layer is made of layers in a graph of their own."""
+    return isinstance(layer, (Functional, keras.Sequential, Function))
+
+
+def is_built(model):
+    """Returns whether a model has inputs and outputs to compare."""
+    return _graph(model) is not None
+
+
+def _graph(model):
+    """Returns the `Function` that a model is, or that a `Sequential` has."""
+    if isinstance(model, keras.Sequential):
+        return model._functional
+    return model if isinstance(model, Function) else None
+
+
+def layers_of(network):
+    """Returns the layers and other operations of a network, in their order, then
+    those that are attached to it."""
+    if isinstance(network, keras.Sequential):
+        return list(network._layers)
+    attached = [each for each in getattr(network, '_layers', [])
+                if not any(each is other for other in network.operations)]
+    return list(network.operations) + attached
+
+
+def layer_of(node):
+    """Returns the operation that a node is a call of."""
+    return node.operation
+
+
+def arguments_of(node):
+    """Returns the structures of arguments with which an operation was called."""
+    return [node.arguments.args, node.arguments.kwargs]
+
+
+def masks_of(node):
+    """Returns a node's input masks and output masks, None for each that is none."""
+    return ([backend.get_keras_mask(x) for x in node.input_tensors],
+            [backend.get_keras_mask(x) for x in node.output_tensors])
+
+
+def shapes_of(node):
+    """Returns the shapes of what a node gives, and what else is known of it."""
+    return [(x.shape, x.dtype, x.sparse, getattr(x, 'ragged', False))
+            for x in node.output_tensors]
+
+
+def ordered_nodes(model):
+    """Returns the nodes of a model, inputs first, in a fixed order.
+
+    # Arguments
+        model: a model of any class.
+
+    # Returns
+        A list of nodes in which a node comes after those that it depends on; it is
+        empty for a model without a graph.
+    """
+    by_depth = getattr(_graph(model), '_nodes_by_depth', {})
+    return [node for depth in sorted(by_depth, reverse=True)
+            for node in by_depth[depth]]
+
+
+def inner_layers(layer):
+    """Returns the operations that a layer or operation holds, with the way to each.
+
+    # Arguments
+        layer: a layer, wrapper, recurrent layer, model or other operation.
+
+    # Returns
+        A list of pairs (label, operation), labelled by their position.
+    """
+    if is_network(layer):
+        held = layers_of(layer)
+    elif isinstance(layer, Layer):
+        held = layer._layers
+    else:
+        held = [each for each in vars(layer).values() if isinstance(each, Operation)]
+    return [(str(i), each) for i, each in enumerate(held)]
+
+
+def inputs_of(model):
+    """Returns the inputs of a model, as `drawing.draw_inputs` takes them."""
+    return [Input(x.shape, x.dtype, x.sparse, _consumers(x._keras_history.operation))
+            for x in _graph(model).inputs]
+
+
+def _consumers(operation):
+    """Returns the operations that a tensor reaches before it meets a weight."""
+    found, waiting = [], [operation]
+    while waiting:
+        operation = waiting.pop()
+        if any(operation is each for each in found):
+            continue
+        found.append(operation)
+        if is_network(operation):
+            inputs = getattr(_graph(operation), 'inputs', [])
+            waiting.extend(x._keras_history.operation for x in inputs)
+        else:
+            waiting.extend(each for _, each in inner_layers(operation))
+        if not getattr(operation, 'weights', []):
+            waiting.extend(node.operation for node in operation._outbound_nodes)
+    return found
+
+
+def attachments(model):
+    """Returns what a model has apart from its layers: {text: what to compare}."""
+    if not getattr(model, 'compiled', False):
+        return {'being compiled': False}
+    return {'being compiled': True, 'optimizer': type(model.optimizer)}
+
+
+def weights_of(layer):
+    """Returns the weights of a layer, those of the layers that it holds aside."""
+    if not isinstance(layer, Layer):
+        return []
+    return layer._trainable_variables + layer._non_trainable_variables
+
+
+def own_variables(layer):
+    """Returns a layer's weights and the states of its generators of random numbers.
+
+    # Returns
+        List of pairs (`weight 0` or the like, variable).
+    """
+    generators = getattr(layer, '_seed_generators', [])
+    return [('%s %d' % (kind, i), each)
+            for kind, variables in (('weight', weights_of(layer)),
+                                    ('seed', [each.state for each in generators]))
+            for i, each in enumerate(variables)]
+
+
+def kind_of(variable):
+    """Returns as text what a weight is, apart from its numbers."""
+    return '%s of shape %s' % (variable.dtype, variable.shape)
+
+
+def values_of(variables):
+    """Returns the values of variables, as arrays."""
+    return [ops.convert_to_numpy(each.value) for each in variables]
+
+
+def tensors_of(node):
+    """Returns the tensors that a node makes."""
+    return list(node.output_tensors)
+
+
+def is_current(model):
+    """Returns whether a model was built in the state that is current now."""
+    return True
+
+
+def ops_while(function):
+    """Calls a function. Building a model of Keras 3 computes nothing.
+
+    # Returns
+        A pair (what the function returned, an empty list).
+    """
+    return function(), []
+
+
+def ops_added(function):
+    """Calls a function; see `ops_while`.
+
+    # Returns
+        A pair (what the function returned, an empty `Counter`).
+    """
+    return function(), count_ops([])
+
+
+def count_ops(ops):
+    """Returns a `Counter` of the types of ops, of which there are none."""
+    return collections.Counter()
+
+
+def sources(tensors, seen):
+    """What a model computes from is told by `variables_read`."""
+    return set()
+
+
+def source_keys(tensor):
+    """See `sources`."""
+    return set()
+
+
+@contextlib.contextmanager
+def fresh_state(seed=0):
+    """Context in which nothing was built yet: names count from one again.
+
+    # Arguments
+        seed: for the random numbers of Python and NumPy, from the first of which
+            Keras draws the seeds of initializers. The caller's state of both is put
+            back afterwards.
+    """
+    states = random.getstate(), np.random.get_state()
+    names = global_state.get_global_attribute('object_name_uids')
+    global_state.set_global_attribute('object_name_uids',
+                                      collections.defaultdict(int))
+    random.seed(seed)
+    np.random.seed(seed)
+    try:
+        yield
+    finally:
+        global_state.set_global_attribute('object_name_uids', names)
+        random.setstate(states[0])
+        np.random.set_state(states[1])
+
+
+def evaluator(model, values, nodes=None, on=None):
+    """Returns a function that computes what a model gives, as often as it is called.
+
+    # Arguments
+        model: a model that has a graph.
+        values: list of arrays, one for each input.
+        nodes: list of nodes of the model, if not its outputs are asked for.
+        on: list of the tensors that the model was built on, if it was.
+
+    # Returns
+        A function without arguments that returns a list of arrays: the outputs of
+        the model or of the nodes, and after them the masks that go with them.
+        Calling it changes no variable.
+    """
+    def compute():
+        with keras.StatelessScope():
+            return _computed(model, values, nodes, on)
+    return compute
+
+
+def _computed(model, values, nodes=None, on=None):
+    graph = _graph(model)
+    if nodes is not None or on is not None:
+        tensors = (graph.outputs if nodes is None else
+                   [x for node in nodes for x in node.output_tensors])
+        model = keras.Model(on or graph.inputs, tensors)
+    else:
+        values = tree.pack_sequence_as(graph._inputs_struct, values)
+    outputs = tree.flatten(model(values, training=False))
+    masks = [backend.get_keras_mask(x) for x in outputs]
+    return [ops.convert_to_numpy(x) for x in outputs + masks if x is not None]
+
+
+class _Readings(keras.StatelessScope):
+    """Scope that notes which variables are read in it."""
+
+    def __init__(self):
+        super().__init__()
+        self.variables = {}
+
+    def get_current_value(self, variable):
+        self.variables[id(variable)] = variable
+        return super().get_current_value(variable)
+
+
+def variables_read(model, values):
+    """Returns the variables that a model reads when it computes its outputs."""
+    with _Readings() as readings:
+        _computed(model, values)
+    return list(readings.variables.values())
+
+
+def inputs_to_feed(model, values):
+    """Returns arrays for the inputs of a model."""
+    return values
+
+
+def first_nodes(model, nodes):
+    """Returns a model of the first nodes of a model: what these give."""
+    outputs = [x for node in nodes for x in node.output_tensors]
+    operations = [node.operation for node in nodes]
+    return keras.Model([x for x in _graph(model).inputs
+                        if x._keras_history.operation in operations], outputs)
+
+
+def reloaded(model, objects):
+    """Saves a model to a file and loads it, with custom objects."""
+    folder = tempfile.mkdtemp()
+    path = os.path.join(folder, 'model.keras')
+    try:
+        model.save(path)
+        return keras.saving.load_model(path, custom_objects=objects, compile=False,
+                                       safe_mode=False)
+    finally:
+        shutil.rmtree(folder)

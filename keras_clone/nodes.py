@@ -1,0 +1,37 @@
+"""The order of the calls of a network's layers.
+
+Used by the overlays of both lines of Keras.
+"""
+
+
+def in_call_order(nodes, layer_of, parents_of):
+    """Returns nodes in an order in which each layer's are in the order of its calls.
+
+    The depths of the nodes alone would swap two calls of a shared layer where the
+    second one is farther from the outputs.
+
+    # Arguments
+        nodes: list of the nodes of a network, those of its inputs first.
+        layer_of: a function that returns the layer that a node is a call of.
+        parents_of: a function that returns the nodes that a node depends on.
+
+    # Returns
+        A list of the same nodes, each after those that it depends on.
+    """
+    members, earlier_call = set(nodes), {}
+    for layer in {id(layer_of(node)): layer_of(node) for node in nodes}.values():
+        calls = [node for node in layer._inbound_nodes if node in members]
+        earlier_call.update(zip(calls[1:], calls))
+    ordered, done, pending = [], set(), nodes[::-1]
+    while pending:
+        node = pending[-1]
+        needed = [other for other in parents_of(node) if other in members]
+        needed += [earlier_call[node]] if node in earlier_call else []
+        needed = [other for other in needed if other not in done]
+        pending.extend(needed)
+        if not needed:
+            pending.pop()
+            if node not in done:
+                done.add(node)
+                ordered.append(node)
+    return ordered
