@@ -5,7 +5,7 @@
 Each model is built, cloned by the released function and by this one, made from its
 config and saved and loaded, in turns, each time in a graph of its own. The figures
 are medians. --record enters them into docs/data/performance.json and writes
-docs/performance.md from that file; --page does the latter alone.
+docs/performance.md and its plots from that file; --page does the latter alone.
 """
 import collections
 import cProfile
@@ -15,7 +15,6 @@ import platform
 import pstats
 import statistics
 import sys
-import tempfile
 import time
 import tracemalloc
 import warnings
@@ -31,7 +30,11 @@ import keras_clone  # noqa: E402
 
 DATA = os.path.join(ROOT, 'docs', 'data', 'performance.json')
 PAGE = os.path.join(ROOT, 'docs', 'performance.md')
-PLOT = os.path.join(ROOT, 'docs', 'performance.svg')
+PLOT = os.path.join(ROOT, 'docs', 'performance-{keras}.svg')
+VERSIONS = ('keras', 'backend', 'backend_release', 'python')
+# The code of `clone_model`.
+OWN = tuple(os.path.join(ROOT, *path) for path in (
+    ['keras', ''], ['keras_clone', 'functions.py'], ['keras_clone', 'nodes.py']))
 
 # name: what the table shows. family, size: for the plot; none for the gallery.
 Subject = collections.namedtuple('Subject', 'name family size build')
@@ -86,12 +89,13 @@ def subjects(only=''):
 def ways(model):
     """Returns the ways to make a model like `model`: dict {name: function}."""
     from keras.models import clone_model
+    from keras_clone import graphs
     from keras_clone.faithfulness import custom_objects
-    released = keras_clone.released('keras.models').clone_model
+    released = keras_clone.released(_module()).clone_model
     objects = custom_objects(model)
     return {'released': lambda: released(model), 'ours': lambda: clone_model(model),
             'config': lambda: _from_config(model, objects),
-            'file': lambda: _from_file(model, objects)}
+            'file': lambda: graphs.reloaded(model, objects)}
 
 
 def _from_config(model, objects):
@@ -100,12 +104,9 @@ def _from_config(model, objects):
         return type(model).from_config(model.get_config())
 
 
-def _from_file(model, objects):
-    from keras.models import load_model
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, 'model.h5')
-        model.save(path, include_optimizer=False)
-        return load_model(path, custom_objects=objects, compile=False)
+def _module():
+    is_keras_3 = keras_clone.keras_release().startswith('3.')
+    return 'keras.src.models.cloning' if is_keras_3 else 'keras.models'
 
 
 # How it is measured
@@ -179,7 +180,7 @@ def _own_share(subject):
         profile.runcall(make)
         stats = pstats.Stats(profile)
         own = sum(row[2] for place, row in stats.stats.items()
-                  if place[0].startswith(os.path.join(ROOT, 'keras')))
+                  if place[0].startswith(OWN))
         return own / stats.total_tt
     return _in_fresh_graph(subject, 'ours', call)
 
@@ -230,7 +231,7 @@ def cells(row):
     times = ['-' if row['seconds'][way] is None else
              '{:.0f}'.format(1e3 * row['seconds'][way]) for way in WAYS]
     return [row['name']] + times + [
-        str(row['ops']['ours']), '{:.1f}'.format(row['megabytes']['ours']),
+        str(row['ops']['ours'] or '-'), '{:.1f}'.format(row['megabytes']['ours']),
         '{:.1%}'.format(row['share']), missed_goals(row)]
 
 
@@ -251,43 +252,77 @@ def print_rows(rows):
                   highlight=False)
 
 
-def page(data):
+def recorded():
+    """Returns the runs in the data: a list of what `_run` returns."""
+    with open(DATA) as file:
+        return json.load(file)
+
+
+def record(run):
+    """Enters a run into the data, in place of one with the same versions."""
+    def key(run):
+        return [run[name] for name in VERSIONS]
+    runs = recorded() if os.path.exists(DATA) else []
+    runs = [each for each in runs if key(each) != key(run)] + [run]
+    with open(DATA, 'w') as file:
+        json.dump(sorted(runs, key=key), file, indent=1, sort_keys=True)
+        file.write('\n')
+
+
+def page(runs):
     """Returns the page that shows the figures, as Markdown."""
-    lines = [INTRODUCTION.format(**data),
-             '| ' + ' | '.join(HEADINGS) + ' |', '|---' * len(HEADINGS) + '|']
-    lines += ['| ' + ' | '.join(cells(row)) + ' |' for row in data['rows']]
-    lines += ['', '## Growth', '', '![Time over size](performance.svg)', '',
-              '| graph | sizes | building | our clone |', '|---|---|---|---|']
-    lines += ['| {} | {} to {} | {:.1f} times as long | {:.1f} times |'.format(*line)
-              for line in growth(data['rows'])]
-    return '\n'.join(lines) + '\n'
+    return '\n'.join([INTRODUCTION] + [line for run in runs
+                                       for line in _page_of(run)]) + '\n'
+
+
+def _page_of(run):
+    yield '## Keras {keras}, {backend} {backend_release}, Python {python}'.format(
+        **run)
+    yield ''
+    yield 'Medians of {runs} runs on {cores} cores, {date}.'.format(**run)
+    yield ''
+    yield '| ' + ' | '.join(HEADINGS) + ' |'
+    yield '|---' * len(HEADINGS) + '|'
+    for row in run['rows']:
+        yield '| ' + ' | '.join(cells(row)) + ' |'
+    yield ''
+    yield '![Seconds over the size of the graph, for each way to make a model]({})' \
+        .format(os.path.basename(PLOT.format(**run)))
+    yield ''
+    yield '| graph | sizes | building | our clone |'
+    yield '|---|---|---|---|'
+    for line in growth(run['rows']):
+        yield '| {} | {} to {} | {:.1f} times as long | {:.1f} times |'.format(*line)
+    yield ''
 
 
 INTRODUCTION = """\
 # What cloning costs
 
-Milliseconds, medians of {runs} runs: to build the model from its code, to clone it
-by the released function and by ours, to make it from `from_config(get_config())`,
-to save and load it. A dash: it raises. Then the number of ops that our clone adds,
-the peak of the memory that its Python objects take, and the part of its time that
-is spent in our own code and not in the layers'. The goals: no more ops than the
-original has, never slower than the released function by more than noise (10 %), an
-own share of 1 % at most, time that grows no faster than the build's.
+Milliseconds: to build the model from its code, to clone it by the released function
+and by ours, to make it from `from_config(get_config())`, to save and load it. A
+dash: it raises. Then the number of ops that our clone adds to the graph of
+TensorFlow 1, the peak of the memory that its Python objects take, and the part of
+its time that is spent in our own code and not in the layers'. The goals: no more
+ops than the original has, never slower than the released function by more than
+noise (10 %), an own share of 1 % at most, time that grows no faster than the
+build's.
 
-Written by `python benchmarks/cloning.py --record`, {date}: {versions}.
+Written by `python benchmarks/cloning.py --record`.
 """
 
 
-def plot(data):
+def plot(run):
     """Draws the time over the size, and writes the picture."""
     import matplotlib
     matplotlib.use('svg')
     from matplotlib import pyplot
-    families = collections.OrderedDict.fromkeys(
-        row['family'] for row in data['rows'] if row['family'])
+    matplotlib.rcParams.update({'svg.fonttype': 'none', 'svg.hashsalt': 'cloning'})
+    families = list(collections.OrderedDict.fromkeys(
+        row['family'] for row in run['rows'] if row['family']))
     figure, axes = pyplot.subplots(1, len(families), figsize=(9, 3))
     for family, axis in zip(families, axes):
-        rows = [row for row in data['rows'] if row['family'] == family]
+        rows = [row for row in run['rows'] if row['family'] == family]
         for way in WAYS:
             axis.plot([row['size'] for row in rows],
                       [row['seconds'][way] or float('nan') for row in rows],
@@ -297,50 +332,46 @@ def plot(data):
     axes[0].set_ylabel('seconds')
     axes[0].legend()
     figure.tight_layout()
-    figure.savefig(PLOT, metadata={'Date': None})
+    figure.savefig(PLOT.format(**run), metadata={'Date': None})
 
 
 @click.command()
 @click.option('--runs', default=5, show_default=True,
               help='How often each is timed.')
 @click.option('--only', default='', help='Models with this in their name.')
-@click.option('--record', is_flag=True, help='Write the page of the docs.')
+@click.option('--record', 'is_recorded', is_flag=True,
+              help='Write the page of the docs.')
 @click.option('--page', 'only_page', is_flag=True,
               help='Write the page anew from its data, and measure nothing.')
-def main(runs, only, record, only_page):
+def main(runs, only, is_recorded, only_page):
     """Measure what cloning costs."""
     if not only_page:
-        rows = _measured(runs, only)
-        print_rows(rows)
-        if not record:
-            return
-        with open(DATA, 'w') as file:
-            json.dump(dict(runs=runs, rows=rows, versions=_versions(),
-                           date=time.strftime('%Y-%m-%d')), file, indent=1,
-                      sort_keys=True)
-            file.write('\n')
-    with open(DATA) as file:
-        data = json.load(file)
-    with open(PAGE, 'w') as file:
-        file.write(page(data))
-    plot(data)
+        run = _run(runs, only)
+        print_rows(run['rows'])
+        if is_recorded:
+            record(run)
+    if is_recorded or only_page:
+        with open(PAGE, 'w') as file:
+            file.write(page(recorded()))
+        for run in recorded():
+            plot(run)
 
 
-def _measured(runs, only):
+def _run(runs, only):
+    """Measures, and returns what is recorded of it, as JSON has it."""
     warnings.simplefilter('ignore')
+    import keras
+    backend = keras.backend.backend()
+    versions = zip(VERSIONS, (keras.__version__, backend,
+                              __import__(backend).__version__,
+                              platform.python_version()))
     progress = Progress(console=Console(stderr=True), transient=True,
                         disable=not sys.stderr.isatty())
     with progress:
-        return [measure(subject, runs) for subject in progress.track(
+        rows = [measure(subject, runs) for subject in progress.track(
             subjects(only), description='Measuring')]
-
-
-def _versions():
-    import keras
-    backend = keras.backend.backend()
-    return 'Keras {}, {} {}, Python {}, {} cores'.format(
-        keras.__version__, backend, __import__(backend).__version__,
-        platform.python_version(), os.cpu_count())
+    return dict(versions, runs=runs, rows=rows, cores=os.cpu_count(),
+                date=time.strftime('%Y-%m-%d'))
 
 
 if __name__ == '__main__':
