@@ -198,6 +198,8 @@ def _first_crash(build, clone_model, generation):
         with graphs.fresh_state():
             model, _ = _built(build)
             part = graphs.first_nodes(model, graphs.ordered_nodes(model)[:count])
+            if part is None:
+                return False
             try:
                 for _ in range(generation):
                     part = clone_model(part)

@@ -310,11 +310,14 @@ def inputs_to_feed(model, values):
 
 
 def first_nodes(model, nodes):
-    """Returns a model of the first nodes of a model: what these give."""
-    outputs = [x for node in nodes for x in node.output_tensors]
-    operations = [node.operation for node in nodes]
-    return keras.Model([x for x in _graph(model).inputs
-                        if x._keras_history.operation in operations], outputs)
+    """Returns a model of the first nodes of a model: what these give.
+
+    It is None if they are all inputs: not every release makes a model of these.
+    """
+    layers = [node.operation for node in nodes]
+    inputs = [x for x in _graph(model).inputs if x._keras_history.operation in layers]
+    outputs = [x for node in nodes if not node.is_input for x in node.output_tensors]
+    return keras.Model(inputs, outputs) if outputs else None
 
 
 def reloaded(model, objects):
