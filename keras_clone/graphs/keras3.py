@@ -315,7 +315,8 @@ def first_nodes(model, nodes):
     It is None if they are all inputs: not every release makes a model of these.
     """
     layers = [node.operation for node in nodes]
-    inputs = [x for x in _graph(model).inputs if x._keras_history.operation in layers]
+    inputs = [x for x in _graph(model).inputs
+              if x._keras_history.operation in layers]
     outputs = [x for node in nodes if not node.is_input for x in node.output_tensors]
     return keras.Model(inputs, outputs) if outputs else None
 
