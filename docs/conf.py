@@ -17,6 +17,9 @@ default_role = 'code'
 html_theme = 'furo'
 html_title = 'keras-clone ' + version
 html_theme_options = {'source_directory': 'docs/'}
+html_static_path = ['_static']
+html_css_files = ['custom.css']
+html_js_files = ['scroll.js']
 
 
 def code_block(match):

@@ -1,0 +1,306 @@
+"""Runs the table "your model, your Keras" and writes it into README.md.
+
+    python docs/table.py run
+    python docs/table.py page
+
+`run` clones the models of the gallery with the Keras of this interpreter, as
+released, with the patches of that release and with the overlay, and enters what came
+of it into docs/data/table.json. Then it does what `page` does: it writes the two
+tables of README.md from that file. `make table` runs it for every release.
+"""
+import argparse
+import collections
+import importlib
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DATA = os.path.join(ROOT, 'docs', 'data', 'table.json')
+PAGE = os.path.join(ROOT, 'README.md')
+sys.path[:0] = [os.path.join(ROOT, 'patches'), ROOT]
+import prove  # noqa: E402
+from keras_clone import diffs  # noqa: E402
+
+# What a user notices, or ought to.
+BAD = ('crash', 'cannot predict', 'wrong numbers')
+CRASHES = ('crash', 'cannot predict', 'clones only once')
+# What differs from model to model in a message.
+SHORTENED = ((r' Tensor\(.*', ' Tensor(...)'), (r" '[^']*' with dtype .*", ' ...'),
+             (r'(Unknown [a-z ]+: ?).*', r'\1...'), (r"(name) '.*'", r"\1 '...'"),
+             (r" class '.*", " class '...'"), (r'(Python lambda\.).*', r'\1'))
+
+
+# Running
+
+
+def run():
+    """Clones the gallery in every way that there is with the installed Keras.
+
+    # Returns
+        A dict: the versions, the date, and under `models` for each way a list of
+        dicts, one for each model: `model`, `outcome`, `reason`.
+    """
+    installed = prove.installed_keras()
+    if not prove.patches_of(installed.release):
+        released, active = (_checked(__file__, 'keras3', KERAS_CLONE=switch)
+                            for switch in ('off', 'on'))
+        facts = released
+        models = [('released', released), ('overlay', active)]
+    else:
+        facts = _check()
+        models = [('released', _of(facts, 'released'))]
+        for count in 1, len(prove.patches_of(installed.release)):
+            name = 'first patch' if count == 1 else 'patches'
+            models.append((name, _of(_check_patched(installed, count), 'active')))
+        models.append(('overlay', _of(facts, 'active')))
+    return collections.OrderedDict([
+        (name, facts[name]) for name in ('keras', 'backend', 'python')] + [
+        ('date', time.strftime('%Y-%m-%d')),
+        ('models', collections.OrderedDict(
+            (name, found['models'] if 'models' in found else found)
+            for name, found in models))])
+
+
+def _check(**environment):
+    return _checked('-m', 'keras_clone', 'check', '--json', **environment)
+
+
+def _checked(*command, **environment):
+    path = os.pathsep.join(filter(None, [environment.pop('PYTHONPATH', ''), ROOT]))
+    environment = dict(os.environ, PYTHONPATH=path, **environment)
+    process = subprocess.Popen((sys.executable,) + command, stdout=subprocess.PIPE,
+                               env=environment)
+    printed = process.communicate()[0].decode()
+    if not printed:
+        sys.exit('Nothing could be checked: see the message above.')
+    return json.loads(printed)
+
+
+def _check_patched(installed, count):
+    with tempfile.TemporaryDirectory() as copy:
+        prove.copy_keras(installed, copy)
+        for patch in prove.patches_of(installed.release)[:count]:
+            diffs.apply_patch(patch, copy)
+        return _check(PYTHONPATH=copy, KERAS_CLONE='off')
+
+
+def _of(checked, which):
+    return {'models': [collections.OrderedDict([
+        ('model', each['description']), ('outcome', each[which]['outcome']),
+        ('reason', each[which]['reason'])]) for each in checked['models']]}
+
+
+def keras3():
+    """Clones those models of the gallery that Keras 3 can build.
+
+    `keras-clone check` judges Keras 2 alone. Looked at here: the outputs of the
+    clone and of its clone, with the same weights, and how many weights there are.
+
+    # Returns
+        A dict as that of `run`, with a list under `models`.
+    """
+    os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
+    import keras
+    from keras_clone import gallery
+    # Where Keras 3 keeps the functions that Keras 2 had in `keras.backend`.
+    gallery.backend = importlib.import_module('keras.src.legacy.backend')
+    name = keras.backend.backend()
+    release = importlib.import_module(name).__version__
+    return {'keras': keras.__version__, 'backend': '%s %s' % (name, release),
+            'python': '%d.%d.%d' % sys.version_info[:3],
+            'models': [_of_keras3(build) for build in gallery.MODELS]}
+
+
+def _of_keras3(build):
+    outcome, reason = _outcome_of_keras3(build)
+    return collections.OrderedDict([
+        ('model', build.__doc__), ('outcome', outcome), ('reason', reason)])
+
+
+def _outcome_of_keras3(build):
+    import keras
+    import numpy as np
+    random = np.random.RandomState(0)
+    try:
+        model = build()
+        inputs = [_words(tensor.shape[1:], random) for tensor in model.inputs]
+        # Vectors are positive: some are variances.
+        model.set_weights([random.uniform(-.5 if weight.ndim > 1 else .1, .5,
+                                          weight.shape)
+                           for weight in model.get_weights()])
+        expected = _outputs(model, inputs)
+    except Exception as error:
+        return 'not built', _summary(error)
+    clone = model
+    for outcome in 'crash', 'clones only once':
+        try:
+            clone = keras.models.clone_model(clone)
+            count = len(clone.get_weights())
+            if count != len(model.get_weights()):
+                return 'other graph', '%d weights instead of %d' % (
+                    count, len(model.get_weights()))
+            clone.set_weights(model.get_weights())
+            outputs = _outputs(clone, inputs)
+        except Exception as error:
+            return outcome, _summary(error)
+        if not all(np.allclose(x, y, atol=1e-5) for x, y in zip(expected, outputs)):
+            return 'wrong numbers', ''
+    return 'same outputs', ''
+
+
+def _words(shape, random):
+    """Sequences that end in steps that a mask hides."""
+    words = random.randint(1, 10, (3,) + tuple(shape)).astype('float32')
+    for row in range(3):
+        words[row, shape[0] - row:] = 0
+    return words
+
+
+def _outputs(model, inputs):
+    found = model.predict(inputs, verbose=0)
+    return found if isinstance(found, list) else [found]
+
+
+def _summary(error):
+    return ('%s: %s' % (type(error).__name__, error)).split('\n')[0]
+
+
+# Writing
+
+
+def recorded():
+    """Returns the data: a list of what `run` returned, in the order of releases."""
+    with io.open(DATA, encoding='utf-8') as stream:
+        return json.load(stream, object_pairs_hook=collections.OrderedDict)
+
+
+def record(result):
+    """Enters a result into the data, in place of an earlier one of that Keras."""
+    known = recorded() if os.path.exists(DATA) else []
+    kept = [each for each in known if each['keras'] != result['keras']]
+    _write(DATA, json.dumps(sorted(kept + [result], key=lambda each: each['keras']),
+                            indent=1, ensure_ascii=False) + '\n')
+
+
+def _write(path, text):
+    with io.open(path, 'w', encoding='utf-8') as stream:
+        stream.write(text)
+
+
+def page(text, data):
+    """Returns the text of a page, with tables that say what the data say."""
+    for name, table in (('table', model_table), ('messages', message_table)):
+        pattern = '(<!-- {0}: .*? -->\n).*?(<!-- end of {0} -->)'.format(name)
+        if not re.search(pattern, text, re.DOTALL):
+            raise ValueError('The page should have the lines `<!-- %s: ... -->` and '
+                             '`<!-- end of %s -->`.' % (name, name))
+        text = re.sub(pattern, lambda match: '{}\n{}\n\n{}'.format(
+            match.group(1), table(data), match.group(2)), text, flags=re.DOTALL)
+    return text
+
+
+def model_table(data):
+    """Returns the table of models, in Markdown.
+
+    Releases in which every model has the same outcome share their columns.
+    """
+    groups = collections.OrderedDict()
+    for each in data:
+        ways = [(way, [row['outcome'] for row in rows])
+                for way, rows in each['models'].items()]
+        groups.setdefault(json.dumps(ways[:-1]), []).append((each['keras'], ways))
+    headings, columns = ['model'], [_texts(data[0], 'model')]
+    for releases in groups.values():
+        names = ', '.join(keras for keras, _ in releases)
+        for way, outcomes in releases[0][1][:-1]:
+            headings.append(names if way == 'released' else way)
+            columns.append([_cell(each) for each in outcomes])
+    headings.append('overlay')
+    columns.append([_cell(*_merged(each)) for each in zip(
+        *[_texts(each, 'outcome', 'overlay') for each in data])])
+    return '\n'.join([_line(headings), '|---' * len(headings) + '|'] +
+                     [_line(row) for row in zip(*columns)] + ['', _dates(data)])
+
+
+def _texts(result, key, way='released'):
+    return [row[key] for row in result['models'][way]]
+
+
+def _merged(outcomes):
+    """The outcomes of one model on all releases, each once."""
+    found = set(outcomes) - {'not built'}
+    return sorted(found - {'same outputs'}) if 'faithful' in found else sorted(found)
+
+
+def _cell(*outcomes):
+    texts = {'faithful': 'ok', 'same outputs': 'ok', 'not built': '–'}
+    texts.update((each, '**%s**' % each) for each in BAD)
+    return ', '.join(texts.get(each, each) for each in outcomes)
+
+
+def _line(cells):
+    return '| ' + ' | '.join(cells) + ' |'
+
+
+def _dates(data):
+    runs = collections.OrderedDict()
+    for each in data:
+        runs.setdefault('{backend}, Python {python}, {date}'.format(**each),
+                        []).append(each['keras'])
+    return 'Run on ' + '; '.join('Keras %s (%s)' % (', '.join(releases), run)
+                                 for run, releases in runs.items()) + '.'
+
+
+def message_table(data):
+    """Returns the table of the messages that a user sees, in Markdown."""
+    found = collections.OrderedDict()
+    for each in data:
+        for row in each['models']['released']:
+            text = _message(row)
+            if text:
+                models, releases = found.setdefault(text, ([], []))
+                models += [row['model']] * (row['model'] not in models)
+                releases += [each['keras']] * (each['keras'] not in releases)
+    headings = 'what you see', 'when you clone', 'in Keras'
+    return '\n'.join([_line(headings), '|---' * len(headings) + '|'] + [
+        _line([text, '; '.join(models), ', '.join(releases)])
+        for text, (models, releases) in found.items()])
+
+
+def _message(row):
+    """Returns what tells a user that a clone is wrong, in Markdown."""
+    if row['outcome'] == 'wrong numbers':
+        return 'no message: with the same weights, the clone predicts other numbers'
+    if row['outcome'] not in CRASHES:
+        return ''
+    text = row['reason'].partition(', got ')[2] or row['reason']
+    for pattern, short in SHORTENED:
+        text = re.sub(pattern, short, text)
+    quote = '``' if '`' in text else '`'
+    return quote + text + quote + {
+        'crash': '', 'cannot predict': ' when the clone predicts',
+        'clones only once': " when the clone's clone predicts"}[row['outcome']]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('step', choices=['run', 'page', 'keras3'])
+    step = parser.parse_args().step
+    if step == 'keras3':
+        print(json.dumps(keras3()))
+        return
+    if step == 'run':
+        record(run())
+    with io.open(PAGE, encoding='utf-8') as stream:
+        text = stream.read()
+    _write(PAGE, page(text, recorded()))
+
+
+if __name__ == '__main__':
+    main()
