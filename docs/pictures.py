@@ -118,7 +118,7 @@ def graph_of(model, heading, made=None, like=None, note=''):
 
 
 def _inputs(node):
-    """Returns pairs: an input tensor of a node, the mask that the layer was given."""
+    """Returns pairs: an input tensor of a node, the mask that the layer got."""
     masks = (node.arguments or {}).get('mask', node.input_masks)
     masks = masks if isinstance(masks, list) else [masks]
     return list(zip(node.input_tensors, masks)) if node.inbound_layers else []
@@ -258,8 +258,10 @@ def drawn():
     """Draws the pictures about the installed Keras.
 
     # Returns
-        A list of pairs (path, SVG).
+        A list of pairs (path, SVG). It is empty on other backends than TensorFlow.
     """
+    if graphs.backend_name() != 'tensorflow':
+        return []
     return [(os.path.join(FOLDER, picture.name + '.svg'),
              svg(picture, graphs_of(picture)))
             for picture in PICTURES if picture.keras == keras_clone.keras_release()]

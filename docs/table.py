@@ -217,7 +217,7 @@ def model_table(data):
         groups.setdefault(json.dumps(ways[:-1]), []).append((each['keras'], ways))
     headings, columns = ['model'], [_texts(data[0], 'model')]
     for releases in groups.values():
-        names = ', '.join(keras for keras, _ in releases)
+        names = _releases([keras for keras, _ in releases], data)
         for way, outcomes in releases[0][1][:-1]:
             headings.append(names if way == 'released' else way)
             columns.append([_cell(each) for each in outcomes])
@@ -244,6 +244,20 @@ def _cell(*outcomes):
     return ', '.join(texts.get(each, each) for each in outcomes)
 
 
+def _releases(releases, data):
+    """Returns releases as text: three or more that follow each other as a range."""
+    known = [each['keras'] for each in data]
+    parts = []
+    for release in releases:
+        if parts and known.index(release) == known.index(parts[-1][-1]) + 1 and (
+                release.split('.')[0] == parts[-1][0].split('.')[0]):
+            parts[-1].append(release)
+        else:
+            parts.append([release])
+    return ', '.join('%s to %s' % (part[0], part[-1]) if len(part) > 2 else
+                     ', '.join(part) for part in parts)
+
+
 def _line(cells):
     return '| ' + ' | '.join(cells) + ' |'
 
@@ -253,7 +267,7 @@ def _dates(data):
     for each in data:
         runs.setdefault('{backend}, Python {python}, {date}'.format(**each),
                         []).append(each['keras'])
-    return 'Run on ' + '; '.join('Keras %s (%s)' % (', '.join(releases), run)
+    return 'Run on ' + '; '.join('Keras %s (%s)' % (_releases(releases, data), run)
                                  for run, releases in runs.items()) + '.'
 
 
@@ -264,13 +278,20 @@ def message_table(data):
         for row in each['models']['released']:
             text = _message(row)
             if text:
-                models, releases = found.setdefault(text, ([], []))
-                models += [row['model']] * (row['model'] not in models)
-                releases += [each['keras']] * (each['keras'] not in releases)
-    headings = 'what you see', 'when you clone', 'in Keras'
+                models = found.setdefault(text, collections.OrderedDict())
+                models.setdefault(row['model'], []).append(each['keras'])
+    headings = 'what you see', 'when you clone (in Keras)'
     return '\n'.join([_line(headings), '|---' * len(headings) + '|'] + [
-        _line([text, '; '.join(models), ', '.join(releases)])
-        for text, (models, releases) in found.items()])
+        _line([text, _models(models, data)]) for text, models in found.items()])
+
+
+def _models(releases_of, data):
+    """Returns names of models as text, those of the same releases together."""
+    groups = collections.OrderedDict()
+    for model, releases in releases_of.items():
+        groups.setdefault(_releases(releases, data), []).append(model)
+    return '<br>'.join('%s (%s)' % ('; '.join(models), releases)
+                       for releases, models in groups.items())
 
 
 def _message(row):
