@@ -1,16 +1,15 @@
-"""Runs the table "your model, your Keras" and writes it into README.md.
+"""Runs the tables "your model, your Keras" and writes them into README.md.
 
     python docs/table.py run
     python docs/table.py page
 
 `run` clones the models of the gallery with the Keras of this interpreter, as
 released, with the patches of that release and with the overlay, and enters what came
-of it into docs/data/table.json. Then it does what `page` does: it writes the two
-tables of README.md from that file. `make table` runs it for every release.
+of it into docs/data/table.json. Then it does what `page` does: it writes the tables
+of README.md from that file. `make table` runs it for every release.
 """
 import argparse
 import collections
-import importlib
 import io
 import json
 import os
@@ -33,7 +32,8 @@ CRASHES = ('crash', 'cannot predict', 'clones only once')
 # What differs from model to model in a message.
 SHORTENED = ((r' Tensor\(.*', ' Tensor(...)'), (r" '[^']*' with dtype .*", ' ...'),
              (r'(Unknown [a-z ]+: ?).*', r'\1...'), (r"(name) '.*'", r"\1 '...'"),
-             (r" class '.*", " class '...'"), (r'(Python lambda\.).*', r'\1'))
+             (r"(class|on layer) '.*", r"\1 '...'"), (r'(Python lambda\.).*', r'\1'),
+             (r'(serialize object) .*', r'\1 ...'))
 
 
 # Running
@@ -46,36 +46,26 @@ def run():
         A dict: the versions, the date, and under `models` for each way a list of
         dicts, one for each model: `model`, `outcome`, `reason`.
     """
+    facts = _check()
+    models = [('released', _of(facts, 'released'))]
     installed = prove.installed_keras()
-    if not prove.patches_of(installed.release):
-        released, active = (_checked(__file__, 'keras3', KERAS_CLONE=switch)
-                            for switch in ('off', 'on'))
-        facts = released
-        models = [('released', released), ('overlay', active)]
-    else:
-        facts = _check()
-        models = [('released', _of(facts, 'released'))]
-        for count in 1, len(prove.patches_of(installed.release)):
-            name = 'first patch' if count == 1 else 'patches'
+    patches = prove.patches_of(installed.release)
+    if patches:
+        for name, count in ('first patch', 1), ('patches', len(patches)):
             models.append((name, _of(_check_patched(installed, count), 'active')))
-        models.append(('overlay', _of(facts, 'active')))
+    models.append(('overlay', _of(facts, 'active')))
     return collections.OrderedDict([
         (name, facts[name]) for name in ('keras', 'backend', 'python')] + [
         ('date', time.strftime('%Y-%m-%d')),
-        ('models', collections.OrderedDict(
-            (name, found['models'] if 'models' in found else found)
-            for name, found in models))])
+        ('models', collections.OrderedDict(models))])
 
 
 def _check(**environment):
-    return _checked('-m', 'keras_clone', 'check', '--json', **environment)
-
-
-def _checked(*command, **environment):
+    """Returns what `keras-clone check --json` prints in a changed environment."""
     path = os.pathsep.join(filter(None, [environment.pop('PYTHONPATH', ''), ROOT]))
-    environment = dict(os.environ, PYTHONPATH=path, **environment)
-    process = subprocess.Popen((sys.executable,) + command, stdout=subprocess.PIPE,
-                               env=environment)
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'keras_clone', 'check', '--json'],
+        stdout=subprocess.PIPE, env=dict(os.environ, PYTHONPATH=path, **environment))
     printed = process.communicate()[0].decode()
     if not printed:
         sys.exit('Nothing could be checked: see the message above.')
@@ -91,84 +81,9 @@ def _check_patched(installed, count):
 
 
 def _of(checked, which):
-    return {'models': [collections.OrderedDict([
+    return [collections.OrderedDict([
         ('model', each['description']), ('outcome', each[which]['outcome']),
-        ('reason', each[which]['reason'])]) for each in checked['models']]}
-
-
-def keras3():
-    """Clones those models of the gallery that Keras 3 can build.
-
-    `keras-clone check` judges Keras 2 alone. Looked at here: the outputs of the
-    clone and of its clone, with the same weights, and how many weights there are.
-
-    # Returns
-        A dict as that of `run`, with a list under `models`.
-    """
-    os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
-    import keras
-    from keras_clone import gallery
-    # Where Keras 3 keeps the functions that Keras 2 had in `keras.backend`.
-    gallery.backend = importlib.import_module('keras.src.legacy.backend')
-    name = keras.backend.backend()
-    release = importlib.import_module(name).__version__
-    return {'keras': keras.__version__, 'backend': '%s %s' % (name, release),
-            'python': '%d.%d.%d' % sys.version_info[:3],
-            'models': [_of_keras3(build) for build in gallery.MODELS]}
-
-
-def _of_keras3(build):
-    outcome, reason = _outcome_of_keras3(build)
-    return collections.OrderedDict([
-        ('model', build.__doc__), ('outcome', outcome), ('reason', reason)])
-
-
-def _outcome_of_keras3(build):
-    import keras
-    import numpy as np
-    random = np.random.RandomState(0)
-    try:
-        model = build()
-        inputs = [_words(tensor.shape[1:], random) for tensor in model.inputs]
-        # Vectors are positive: some are variances.
-        model.set_weights([random.uniform(-.5 if weight.ndim > 1 else .1, .5,
-                                          weight.shape)
-                           for weight in model.get_weights()])
-        expected = _outputs(model, inputs)
-    except Exception as error:
-        return 'not built', _summary(error)
-    clone = model
-    for outcome in 'crash', 'clones only once':
-        try:
-            clone = keras.models.clone_model(clone)
-            count = len(clone.get_weights())
-            if count != len(model.get_weights()):
-                return 'other graph', '%d weights instead of %d' % (
-                    count, len(model.get_weights()))
-            clone.set_weights(model.get_weights())
-            outputs = _outputs(clone, inputs)
-        except Exception as error:
-            return outcome, _summary(error)
-        if not all(np.allclose(x, y, atol=1e-5) for x, y in zip(expected, outputs)):
-            return 'wrong numbers', ''
-    return 'same outputs', ''
-
-
-def _words(shape, random):
-    """Sequences that end in steps that a mask hides."""
-    words = random.randint(1, 10, (3,) + tuple(shape)).astype('float32')
-    for row in range(3):
-        words[row, shape[0] - row:] = 0
-    return words
-
-
-def _outputs(model, inputs):
-    found = model.predict(inputs, verbose=0)
-    return found if isinstance(found, list) else [found]
-
-
-def _summary(error):
-    return ('%s: %s' % (type(error).__name__, error)).split('\n')[0]
+        ('reason', each[which]['reason'])]) for each in checked['models']]
 
 
 # Writing
@@ -206,10 +121,16 @@ def page(text, data):
 
 
 def model_table(data):
-    """Returns the table of models, in Markdown.
+    """Returns the tables of models, in Markdown: one for each line of Keras."""
+    lines = collections.OrderedDict()
+    for each in data:
+        lines.setdefault(each['keras'].split('.')[0], []).append(each)
+    return '\n\n'.join([_table_of_line(each) for each in lines.values()] +
+                       [_dates(data)])
 
-    Releases in which every model has the same outcome share their columns.
-    """
+
+def _table_of_line(data):
+    """Releases in which every model has the same outcome share their columns."""
     groups = collections.OrderedDict()
     for each in data:
         ways = [(way, [row['outcome'] for row in rows])
@@ -219,28 +140,21 @@ def model_table(data):
     for releases in groups.values():
         names = _releases([keras for keras, _ in releases], data)
         for way, outcomes in releases[0][1][:-1]:
-            headings.append(names if way == 'released' else way)
+            headings.append('Keras ' + names if way == 'released' else way)
             columns.append([_cell(each) for each in outcomes])
     headings.append('overlay')
-    columns.append([_cell(*_merged(each)) for each in zip(
+    columns.append([_cell(*sorted(set(each))) for each in zip(
         *[_texts(each, 'outcome', 'overlay') for each in data])])
     return '\n'.join([_line(headings), '|---' * len(headings) + '|'] +
-                     [_line(row) for row in zip(*columns)] + ['', _dates(data)])
+                     [_line(row) for row in zip(*columns)])
 
 
 def _texts(result, key, way='released'):
     return [row[key] for row in result['models'][way]]
 
 
-def _merged(outcomes):
-    """The outcomes of one model on all releases, each once."""
-    found = set(outcomes) - {'not built'}
-    return sorted(found - {'same outputs'}) if 'faithful' in found else sorted(found)
-
-
 def _cell(*outcomes):
-    texts = {'faithful': 'ok', 'same outputs': 'ok', 'not built': '–'}
-    texts.update((each, '**%s**' % each) for each in BAD)
+    texts = dict({each: '**%s**' % each for each in BAD}, faithful='ok')
     return ', '.join(texts.get(each, each) for each in outcomes)
 
 
@@ -305,17 +219,14 @@ def _message(row):
         text = re.sub(pattern, short, text)
     quote = '``' if '`' in text else '`'
     return quote + text + quote + {
-        'crash': '', 'cannot predict': ' when the clone predicts',
-        'clones only once': " when the clone's clone predicts"}[row['outcome']]
+        'crash': '', 'cannot predict': ' from the clone',
+        'clones only once': " from the clone's clone"}[row['outcome']]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('step', choices=['run', 'page', 'keras3'])
+    parser.add_argument('step', choices=['run', 'page'])
     step = parser.parse_args().step
-    if step == 'keras3':
-        print(json.dumps(keras3()))
-        return
     if step == 'run':
         record(run())
     with io.open(PAGE, encoding='utf-8') as stream:

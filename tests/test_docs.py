@@ -4,6 +4,7 @@ import os
 import re
 import sys
 
+import keras_clone
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -25,8 +26,9 @@ def test_the_tables_of_the_page_say_what_the_data_say():
 @pytest.mark.once
 def test_the_data_are_about_the_models_of_the_gallery():
     from keras_clone import gallery
+    line = keras_clone.keras_release()[0]
     for each in table.recorded():
-        for rows in each['models'].values():
+        for rows in each['models'].values() if each['keras'][0] == line else ():
             assert [row['model'] for row in rows] == [
                 build.__doc__ for build in gallery.MODELS]
 
@@ -35,7 +37,7 @@ def test_the_data_are_about_the_models_of_the_gallery():
 def test_the_overlay_clones_every_model_of_the_table():
     outcomes = {row['outcome'] for each in table.recorded()
                 for row in each['models']['overlay']}
-    assert outcomes == {'faithful', 'same outputs', 'not built'}
+    assert outcomes == {'faithful'}
 
 
 @pytest.mark.once

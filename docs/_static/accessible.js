@@ -6,7 +6,7 @@ addEventListener('load', () => {
   }
   for (const label of all('label.overlay')) label.ariaHidden = 'true';
   for (const article of all('article[role=main]')) article.removeAttribute('role');
-  for (const content of all('.content')) content.setAttribute('role', 'main');
+  for (const content of all('.article-container')) content.setAttribute('role', 'main');
   for (const aside of all('.sidebar-drawer')) aside.ariaLabel = 'All pages';
   for (const aside of all('.toc-drawer')) aside.ariaLabel = 'This page';
   if (!document.querySelector('h1')) {
