@@ -8,8 +8,10 @@ BIN = .venv/bin
 # What `make fuzz` draws.
 MODELS = 200
 SEED = 1
+# Where `make a11y` puts pictures of the pages; nowhere if it is empty.
+SCREENSHOTS =
 
-.PHONY: demo test test-keras2 test-keras3 coverage lint docs fuzz matrix mutation workflows clean
+.PHONY: demo test test-keras2 test-keras3 coverage lint docs a11y table fuzz matrix mutation workflows clean
 
 demo: .venv/installed .venv/keras3-installed
 	@echo 'Keras 2.2.4, Python 3.7:'
@@ -36,9 +38,21 @@ fuzz: .venv/installed
 lint: .venv/installed
 	$(BIN)/flake8
 
-docs: .venv/docs-installed
+docs: .venv/docs-installed .venv/keras3-installed
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/linkchecker --no-status --no-warnings docs/_build/html/index.html
+	PYTHONPATH=docs $(BIN)/python -m pytest -q -p code_blocks README.md CONTRIBUTING.md docs
+	PYTHONPATH=docs .venv/keras3/bin/python -m pytest -q -p code_blocks docs
 	@echo 'The pages are in docs/_build/html: open index.html.'
+
+a11y: .venv/docs-installed .venv/a11y-installed
+	$(BIN)/python -m sphinx -W -q -b html docs docs/_build/html
+	NODE_PATH=.venv/a11y/node_modules node docs/a11y.js docs/_build/html $(SCREENSHOTS)
+
+table: .venv/tox-installed .venv/keras3-installed
+	for release in 224 225 230 231; do \
+	    .venv/tox/bin/tox run -e py37-keras$$release-tensorflow-table || exit; done
+	.venv/keras3/bin/python docs/table.py run
 
 matrix: .venv/tox-installed
 	rm -rf .tox/results
@@ -82,6 +96,10 @@ clean:
 .venv/tox-installed:
 	$(PYTHON3) -m venv .venv/tox
 	.venv/tox/bin/python -m pip install --quiet 'tox<4.6' 'virtualenv<20.22' rich
+	touch $@
+
+.venv/a11y-installed:
+	npm install --silent --prefix .venv/a11y axe-core@4.14.1 puppeteer-core@24
 	touch $@
 
 .venv/mutation-installed:

@@ -129,6 +129,9 @@ tests = commands + [
     # On Python 3.7, flake8 and Sphinx agree on no other importlib-metadata.
     'flake8<4; python_version<"3.8"', 'importlib-metadata<5; python_version<"3.8"',
     'flake8; python_version>="3.8"',
+    # The docs: their pictures, their code blocks.
+    'drawsvg; python_version>="3.7" and python_version<"3.8"',
+    'sybil>=6; python_version>="3.7"',
     'hypothesis', 'pytest', 'pytest-cov', 'pytest-xdist', 'setuptools', 'wheel']
 # Models of packages of the time, with the helper packages that they were made for.
 real_models = [name + '; python_version<"3.8"' for name in (
@@ -159,7 +162,7 @@ setup(
         'theano': theano,
         'tests': tests + tensorflow + theano + real_models,
         'tests-without-backend': tests,
-        'docs': ['Sphinx', 'furo', 'myst-parser'],
+        'docs': ['LinkChecker', 'Sphinx', 'furo', 'myst-parser'],
     },
     entry_points={'console_scripts': ['keras-clone = keras_clone.__main__:main']},
     cmdclass={'develop': Develop, 'editable_wheel': EditableWheel,

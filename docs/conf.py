@@ -17,6 +17,12 @@ default_role = 'code'
 html_theme = 'furo'
 html_title = 'keras-clone ' + version
 html_theme_options = {'source_directory': 'docs/'}
+html_static_path = ['_static']
+html_css_files = ['custom.css']
+html_js_files = ['accessible.js']
+# Of those that come with Pygments, the ones with enough contrast.
+pygments_style = 'default'
+pygments_dark_style = 'github-dark'
 
 
 def code_block(match):

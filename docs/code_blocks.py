@@ -1,0 +1,82 @@
+"""A pytest plugin: runs the code blocks of README.md, CONTRIBUTING.md and docs/.
+
+    PYTHONPATH=docs python -m pytest -p code_blocks README.md CONTRIBUTING.md docs
+
+A `python` block is run, or held against what it shows where it is a session of the
+interpreter. So is a `console` block: its commands begin with `$`, `...` in what they
+print stands for anything. A page on Keras 3 (`docs/keras3.md`) is run where that is
+installed, every other page where Keras 2 is.
+"""
+import doctest
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from sybil import Sybil
+from sybil.parsers.markdown import CodeBlockParser
+from sybil.parsers.markdown import PythonCodeBlockParser
+from sybil.parsers.markdown import SkipParser
+
+os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [ROOT, os.path.join(ROOT, 'patches')]
+import keras_clone  # noqa: E402
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+KERAS_3 = 'docs/keras3.md'
+# What a command is run by: the next one begins in the folder in which it ended.
+SHELL = 'cd "$(cat {0}/cwd)" || exit; {1}\nstatus=$?; pwd > {0}/cwd; exit $status'
+
+
+def run_commands(example):
+    """Runs the commands of a block and compares what they print."""
+    commands = []
+    for line in example.parsed.splitlines():
+        if line.startswith('$ '):
+            commands.append([line[2:], ''])
+        elif commands and commands[-1][0].endswith('\\'):
+            commands[-1][0] += '\n' + line
+        else:
+            commands[-1][1] += line + '\n'
+    for command, expected in commands:
+        status, got = _run(command, example.namespace['scratch'])
+        if status or not doctest.OutputChecker().check_output(expected, got, FLAGS):
+            raise AssertionError('$ {}\nexit status {}, printed:\n{}\nexpected:\n{}'
+                                 .format(command, status, got, expected))
+
+
+def _run(command, scratch):
+    paths = os.path.dirname(sys.executable), os.environ['PATH']
+    environment = dict(os.environ, PATH=os.pathsep.join(paths), COLUMNS='80')
+    environment.pop('PYTHONPATH', None)  # It leads to this file alone.
+    process = subprocess.Popen(
+        ['bash', '-c', SHELL.format(scratch, command)], env=environment,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    printed = process.communicate()[0].decode()
+    return process.returncode, printed
+
+
+def start(namespace):
+    """Makes the folder in which the commands of a page begin."""
+    scratch = namespace['scratch'] = tempfile.mkdtemp()
+    namespace['root'] = ROOT
+    namespace['folder'] = os.path.join(scratch, 'work')
+    os.mkdir(namespace['folder'])
+    with io.open(os.path.join(scratch, 'cwd'), 'w') as stream:
+        stream.write(namespace['folder'] + '\n')
+
+
+def end(namespace):
+    shutil.rmtree(namespace['scratch'])
+
+
+on_keras_3 = (keras_clone.keras_release() or '').startswith('3.')
+pytest_collect_file = Sybil(
+    path=ROOT,
+    patterns=[KERAS_3] if on_keras_3 else ['*.md'],
+    excludes=['docs/_build/*'] + [KERAS_3] * (not on_keras_3),
+    parsers=[PythonCodeBlockParser(doctest_optionflags=FLAGS),
+             CodeBlockParser('console', run_commands), SkipParser()],
+    setup=start, teardown=end).pytest()
