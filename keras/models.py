@@ -218,7 +218,7 @@ class _Cloner(object):
             # some layer, at which no network of its own can begin.
             return _Cloner(self.layer_map)._network(network)
         return self._graph_network(
-            network, [x if x is not None else _only_output(self.layer(layer))
+            network, [x if x is not None else self.layer(layer).output
                       for x, layer in zip(mapped, network._input_layers)])
 
     def _graph_network(self, network, input_tensors):
@@ -588,10 +588,6 @@ def _keras_tensors(input_tensors, names):
 
 def _is_input(*tensors):
     return all(isinstance(x._keras_history[0], InputLayer) for x in tensors)
-
-
-def _only_output(layer):
-    return layer._inbound_nodes[0].output_tensors[0]
 
 
 def _source_inputs(tensors):

@@ -130,6 +130,15 @@ def test_argument_made_by_the_backend_from_a_hidden_layer():
     np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-5)
 
 
+def test_argument_made_by_the_backend_from_a_variable():
+    x = Input((3,))
+    factor = K.variable([1., 2., 3.])
+    model = Model(x, Mix()(x, extra=factor * x))
+    value = np.ones((2, 3))
+    clone = clone_model(model)
+    np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-5)
+
+
 def test_guard_argument_that_does_not_depend_on_the_model():
     x = Input((3,))
     constant = K.constant([1., 2., 3.]) * 2

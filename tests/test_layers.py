@@ -11,8 +11,9 @@ import pytest
 from keras import backend as K
 from keras import activations, initializers, regularizers
 from keras.layers import (GRU, LSTM, RNN, Add, BatchNormalization, Bidirectional,
-                          Dense, Input, InputLayer, Lambda, Layer, LSTMCell, PReLU,
-                          Reshape, SimpleRNNCell, StackedRNNCells, TimeDistributed)
+                          Dense, Input, InputLayer, Lambda, Layer, LeakyReLU,
+                          LSTMCell, PReLU, Reshape, SimpleRNNCell, StackedRNNCells,
+                          TimeDistributed)
 from keras.layers import deserialize, serialize
 from keras.models import Model, Sequential, clone_model
 from keras.utils import custom_object_scope, get_custom_objects
@@ -119,6 +120,38 @@ class Curious(Layer):
         assert self.limit(self.function(1)) == self.function.__defaults__[0]
         config['function'] = copy.deepcopy(self.function)
         return config
+
+
+class Slopes(Layer):
+    """Asks the layer that it holds what it was made with."""
+
+    def __init__(self, slope, **kwargs):
+        super(Slopes, self).__init__(**kwargs)
+        self.held = LeakyReLU(slope)
+
+    def call(self, inputs):
+        return self.held(inputs)
+
+    def get_config(self):
+        return dict(super(Slopes, self).get_config(),
+                    slope=self.held.get_config()['alpha'])
+
+
+class Remembers(Layer):
+    """Keeps tensors of its call under the name of an argument."""
+    container = list
+
+    def __init__(self, kept=None, **kwargs):
+        super(Remembers, self).__init__(**kwargs)
+        self.kept = kept
+
+    def call(self, inputs):
+        self.kept = self.container([2 * inputs])
+        return self.kept[0]
+
+
+class RemembersTuple(Remembers):
+    container = tuple
 
 
 class Many(Layer):
@@ -424,6 +457,15 @@ def test_nested_model_in_a_wrapper(assert_faithful):
 
 def test_layers_under_other_names_than_in_the_config(assert_faithful):
     assert_faithful(chain(lambda: Both(Scale(2.), Scale(3., gelu))))
+
+
+def test_config_with_an_entry_of_the_config_of_a_layer(assert_faithful):
+    assert_faithful(chain(lambda: Slopes(.5)))
+
+
+@pytest.mark.parametrize('make', [Remembers, RemembersTuple])
+def test_tensors_under_the_name_of_an_argument(make, assert_faithful):
+    assert_faithful(chain(make))
 
 
 def test_config_under_another_name_than_the_constructor_takes(assert_faithful):
