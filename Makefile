@@ -27,7 +27,7 @@ test-keras2: .venv/installed
 	$(BIN)/python -m pytest -n 2
 
 test-keras3: .venv/keras3-installed
-	.venv/keras3/bin/python -m pytest -n 2 tests/keras3 tests/test_overlay.py
+	.venv/keras3/bin/python -m pytest -n 2 tests/keras3 tests/keras/src tests/test_overlay.py
 
 coverage: .venv/installed
 	$(BIN)/python -m pytest -m 'not real_models' --cov --cov-config=setup.cfg

@@ -103,7 +103,9 @@ folders = find_namespace_packages(HERE, include=['keras', 'keras.*'],
                                   exclude=['*.__pycache__'])
 
 # What `keras-clone export` hands out.
-EXPORTED = ['keras_clone.patches', 'keras_clone.tests.keras', 'keras_clone.github']
+EXPORTED = ['keras_clone.patches', 'keras_clone.github', 'keras_clone.tests.keras',
+            'keras_clone.tests.keras.src.activations',
+            'keras_clone.tests.keras.src.models']
 
 commands = ['click', 'rich']
 tensorflow = [
@@ -132,7 +134,8 @@ tests = commands + [
     # The docs: their pictures, their code blocks.
     'drawsvg; python_version>="3.7" and python_version<"3.8"',
     'sybil>=6; python_version>="3.7"',
-    'hypothesis', 'pytest', 'pytest-cov', 'pytest-xdist', 'setuptools', 'wheel']
+    'hypothesis', 'pytest', 'pytest-cov', 'pytest-xdist', 'setuptools', 'wheel',
+    'ruff; python_version>="3.10"']  # The formatter of Keras 3.
 # Models of packages of the time, with the helper packages that they were made for.
 real_models = [name + '; python_version<"3.8"' for name in (
     'keras-bert==0.68.0', 'keras-transformer==0.32.0',
@@ -154,7 +157,7 @@ setup(
     package_dir={'keras_clone.keras': 'keras', 'keras_clone.patches': 'patches',
                  'keras_clone.tests.keras': 'tests/keras',
                  'keras_clone.github': '.github'},
-    package_data={'keras_clone.patches': ['*/*.patch'],
+    package_data={'keras_clone.patches': ['*/*.patch', '*/*.md'],
                   'keras_clone.github': ['PULL_REQUEST_TEMPLATE.md']},
     extras_require={
         'commands': commands,

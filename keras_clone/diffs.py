@@ -29,9 +29,11 @@ def releases():
 
 
 def patches_of(release, folder=None):
-    """The patches of a release, in the order in which they apply.
+    """The patches of a release.
 
-    The first is the pull request, the others follow it up.
+    For Keras 2 in the order in which they apply: the first is the pull request, the
+    others follow it up. Those for Keras 3 are a pull request each: every one is for
+    the release as it is.
 
     # Arguments
         release: A string such as `'2.2.4'`.
@@ -44,6 +46,11 @@ def patches_of(release, folder=None):
     """
     pattern = os.path.join(folder or resource('patches'), str(release), '*.patch')
     return [_read(path) for path in sorted(glob.glob(pattern))]
+
+
+def name_of(patch):
+    """What a patch is called, e.g. `'0001-one-mask-per-output'`."""
+    return os.path.basename(patch.path)[:-len('.patch')]
 
 
 def apply_patch(patch, directory):
@@ -70,6 +77,24 @@ def apply_patch(patch, directory):
         errors = process.communicate()[1].decode()
         if process.returncode:
             raise ValueError(errors)
+
+
+def hunks_of(patch):
+    """What a patch without context changes.
+
+    # Returns
+        A list of triples: the index of the first line that goes, or of the line
+        before which something is put; how many lines go; the lines that come.
+    """
+    with open(patch.path) as stream:
+        parts = re.split(r'^@@ -(\d+)(?:,(\d+))? [^@]*@@\n', stream.read(),
+                         flags=re.MULTILINE)
+    hunks = []
+    for start, count, text in zip(parts[1::3], parts[2::3], parts[3::3]):
+        count = int(count or 1)
+        added = [line[1:] for line in text.splitlines(True) if line[0] == '+']
+        hunks.append((int(start) - (count > 0), count, added))
+    return hunks
 
 
 def blob_id(content):

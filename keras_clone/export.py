@@ -1,5 +1,4 @@
 """The command `keras-clone export`: a pull request in a checkout of Keras."""
-import ast
 import collections
 import difflib
 import io
@@ -9,12 +8,21 @@ import tempfile
 
 import click
 
-from keras_clone.diffs import apply_patch, blob_id, patches_of, releases, resource
+from keras_clone.diffs import (
+    apply_patch, blob_id, name_of, patches_of, releases, resource)
+from keras_clone.merge import CannotMerge, with_tests
+from keras_clone.proposal import advice, proposal, proposal_text
 from keras_clone.pull_request import pull_request_text
 
 MODELS = 'keras/models.py'
+CLONING = 'keras/src/models/cloning.py'
 TESTS = 'tests/keras/test_sequential_model.py'
 FOLLOW_UP_TESTS = 'tests/keras/test_node_arguments.py'
+
+
+# What to do in a checkout: the patches to apply, what to add to which test file of
+# Keras (triples: that file, ours, the class or None for all), what to print.
+Plan = collections.namedtuple('Plan', 'patches tests text advice')
 
 
 class Refusal(click.ClickException):
@@ -27,30 +35,88 @@ class Refusal(click.ClickException):
 @click.option('--dry-run', is_flag=True,
               help='Show the diff, with context, and change nothing.')
 @click.option('--follow-ups', is_flag=True,
-              help='Apply the follow-up patches as well, and add their tests.')
-def export(checkout, dry_run, follow_ups):
+              help='Keras 2: apply the follow-up patches as well, and add their '
+                   'tests.')
+@click.option('--patch', 'name', metavar='NUMBER',
+              help='Keras 3, one bug a pull request: the patch to apply, by its '
+                   'number or its name. The first if not given.')
+def export(checkout, dry_run, follow_ups, name):
     """Prepare the pull request to Keras in CHECKOUT.
 
     CHECKOUT is the top folder of a git repository that holds Keras 2.2.4, 2.2.5,
-    2.3.0 or 2.3.1. The patch of that release is applied, its tests are added to
-    Keras's own, both are staged, and the text of the pull request is printed.
+    2.3.0, 2.3.1 or 3.15.1. The patch of that release is applied, its tests are added
+    to Keras's own, both are staged, and the text of the pull request is printed; for
+    Keras 3, that of the issue to open before it as well.
 
     Exit status: 0 if that was done, 2 if CHECKOUT is refused. Nothing in it is
     changed then.
     """
     _require_repository(checkout)
-    release = _release_of(checkout, follow_ups)
-    patches = patches_of(release)[:None if follow_ups else 1]
-    changes = _changes(checkout, patches, follow_ups)
+    if os.path.exists(os.path.join(checkout, *CLONING.split('/'))):
+        plan = _plan_for_keras_3(checkout, follow_ups, name)
+    else:
+        plan = _plan_for_keras_2(checkout, follow_ups, name)
+    changes = _changes(checkout, plan)
     _require_no_changes_of_others(checkout)
     diff = ''.join(_diff(name, *texts) for name, texts in changes.items())
     if dry_run:
         click.echo(diff, nl=False)
         return
     _git(checkout, 'apply', '--index', '-', stdin=diff)
-    click.echo('Staged: {}. Commit with `git commit`.'.format(', '.join(changes)),
-               err=True)
-    click.echo(pull_request_text(release, follow_ups), nl=False)
+    click.echo('Staged: {}. Commit with `git commit`.{}'.format(
+        ', '.join(changes), plan.advice), err=True)
+    click.echo(plan.text, nl=False)
+
+
+def _plan_for_keras_2(checkout, follow_ups, name):
+    if name is not None:
+        raise Refusal('--patch is for Keras 3. Keras 2 has --follow-ups.')
+    release = _release_of(checkout, follow_ups)
+    return Plan(patches_of(release)[:None if follow_ups else 1],
+                [(TESTS, ours, None)
+                 for ours in [TESTS] + [FOLLOW_UP_TESTS] * follow_ups],
+                pull_request_text(release, follow_ups), '')
+
+
+def _plan_for_keras_3(checkout, follow_ups, name):
+    if follow_ups:
+        raise Refusal('--follow-ups is for Keras 2. Keras 3 asks for one pull '
+                      'request a bug: choose it with --patch.')
+    patch = _patch_for(checkout, name)
+    page = proposal(patch)
+    ours = '/'.join(['tests', page.test_file])
+    return Plan([patch], [(page.test_file, ours, page.test_class)],
+                proposal_text(patch), '\n' + advice(patch).rstrip())
+
+
+def _patch_for(checkout, name):
+    """The patch of that name for the release of Keras 3 that a checkout holds."""
+    known = [release for release in releases() if not release.startswith('2.')]
+    for release in known:
+        patch = _patch_named(name, patches_of(release))
+        found = blob_id(_read(checkout, patch.file).encode('utf-8'))
+        for other in patches_of(release):
+            if (other.file, other.after) == (patch.file, found):
+                raise Refusal(
+                    '{} is in {} already. Keras asks for one pull request a bug: '
+                    'begin another from the release.'.format(
+                        name_of(other), patch.file))
+        if found == patch.before:
+            return patch
+    raise Refusal('CHECKOUT should hold Keras {}. Its {} is not that of the '
+                  'release. Check it out first.'.format(' or '.join(known),
+                                                        patch.file))
+
+
+def _patch_named(name, patches):
+    if name is None:
+        return patches[0]
+    for patch in patches:
+        number, _, words = name_of(patch).partition('-')
+        if name in (name_of(patch), words) or name.zfill(len(number)) == number:
+            return patch
+    raise Refusal('--patch should be the number or the name of one of these: {}. '
+                  'Found: {}.'.format(', '.join(map(name_of, patches)), name))
 
 
 def _git(checkout, *arguments, **options):
@@ -85,16 +151,17 @@ def _require_no_changes_of_others(checkout):
 def _release_of(checkout, follow_ups):
     """The release that a checkout holds, told by the content of its files."""
     found = blob_id(_read(checkout, MODELS).encode('utf-8'))
-    for release in releases():
+    known = [release for release in releases() if release.startswith('2.')]
+    for release in known:
         if found in [patch.after for patch in patches_of(release)]:
             raise Refusal('The patch for Keras {} is in {} already.'.format(
                 release, MODELS))
-    matching = [release for release in releases()
+    matching = [release for release in known
                 if patches_of(release)[0].before == found]
     if not matching:
         raise Refusal('CHECKOUT should hold Keras {}. Its {} is that of none of '
                       'them. Check out one of these releases.'.format(
-                          ', '.join(releases()), MODELS))
+                          ', '.join(known), MODELS))
     if not follow_ups:
         return matching[0]
     for release in matching:
@@ -114,22 +181,25 @@ def _read(checkout, name):
         raise Refusal('CHECKOUT should hold Keras, with {}. {}'.format(name, error))
 
 
-def _changes(checkout, patches, follow_ups):
+def _changes(checkout, plan):
     """What changes: an ordered dict from names of files to their texts before and
     after."""
     changes = collections.OrderedDict()
     with tempfile.TemporaryDirectory() as copy:
-        for patch in patches:
+        for patch in plan.patches:
             changes[patch.file] = [_read(checkout, patch.file)]
             _write(copy, patch.file, changes[patch.file][0])
-        for patch in patches:
+        for patch in plan.patches:
             apply_patch(patch, copy)
         for name in changes:
             changes[name].append(_read(copy, name))
-    before = after = _read(checkout, TESTS)
-    for name in [TESTS] + [FOLLOW_UP_TESTS] * follow_ups:
-        after = _with_tests(after, _our_text(*name.split('/')))
-    changes[TESTS] = [before, after]
+    for name, ours, only in plan.tests:
+        before, after = changes.get(name) or 2 * [_read(checkout, name)]
+        try:
+            after = with_tests(name, after, _our_text(*ours.split('/')), only)
+        except CannotMerge as error:
+            raise Refusal(str(error))
+        changes[name] = [before, after]
     return changes
 
 
@@ -144,59 +214,6 @@ def _write(folder, name, text):
 def _our_text(*parts):
     with io.open(resource(*parts), encoding='utf-8') as stream:
         return stream.read()
-
-
-def _with_tests(theirs, ours):
-    """Keras's test file with the functions and classes of ours at its end."""
-    try:
-        tree = ast.parse(theirs)
-    except SyntaxError as error:
-        raise Refusal('{} is not valid Python: {}'.format(TESTS, error))
-    known = _defined(tree)
-    twice = sorted(known.intersection(_defined(ast.parse(ours))))
-    if twice:
-        raise Refusal('The tests are in {} already: {}.'.format(TESTS, twice[0]))
-    missing = sorted(_needed(ast.parse(ours)) - _imported(tree))
-    if missing:
-        raise Refusal('{} should import {}, which the tests use.'.format(
-            TESTS, ', '.join(missing)))
-    lines = theirs.rstrip('\n').split('\n')
-    end = _start_of_main(tree, len(lines))
-    parts = ['\n'.join(lines[:end]), _body(ours), '\n'.join(lines[end:])]
-    return '\n\n\n'.join(part.strip('\n') for part in parts if part) + '\n'
-
-
-def _defined(tree):
-    return {node.name for node in tree.body
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-
-
-def _imported(tree):
-    return {(name.asname or name.name).split('.')[0] for node in tree.body
-            if isinstance(node, (ast.Import, ast.ImportFrom)) for name in node.names}
-
-
-def _needed(tree):
-    """The names that the functions and classes use of those that are imported."""
-    used = {node.id for part in tree.body
-            if isinstance(part, (ast.FunctionDef, ast.ClassDef))
-            for node in ast.walk(part) if isinstance(node, ast.Name)}
-    return used & _imported(tree)
-
-
-def _start_of_main(tree, otherwise):
-    last = tree.body[-1] if tree.body else None
-    return last.lineno - 1 if isinstance(last, ast.If) else otherwise
-
-
-def _body(text):
-    """The functions and classes of a test file, without what is around them."""
-    tree = ast.parse(text)
-    lines = text.rstrip('\n').split('\n')
-    first = min(part.lineno for node in tree.body
-                if isinstance(node, (ast.FunctionDef, ast.ClassDef))
-                for part in [node] + node.decorator_list)
-    return '\n'.join(lines[first - 1:_start_of_main(tree, len(lines))]).rstrip('\n')
 
 
 def _diff(name, before, after):

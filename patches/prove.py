@@ -3,9 +3,13 @@
     python patches/prove.py [--python PYTHON] [--without-own-tests]
 
 Copies the installed Keras to a temporary folder, applies the patches to the copy
-one after the other, and runs after each the tests that go with them. Then runs
-Keras's own tests, from its source distribution, before and after all patches. The
-environment itself is left as it is.
+and runs the tests that go with them. Then runs Keras's own tests before and after
+all patches. The environment itself is left as it is.
+
+The patches for Keras 2 are applied one after the other; Keras's own tests come from
+its source distribution. Those for Keras 3 are applied one at a time, then together,
+and the code that reproduces each bug is run before and after; Keras's own tests come
+with it.
 
 Exit status 0 if every patch mends something, nothing that worked is broken, and
 every test passes in the end; 1 if not. The last line tells which.
@@ -25,6 +29,7 @@ from xml.etree import ElementTree
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, ROOT)
 from keras_clone import diffs  # noqa: E402
+from keras_clone.proposal import proposal  # noqa: E402
 
 PATCHES = os.path.join(ROOT, 'patches')
 TESTS = os.path.join(ROOT, 'tests', 'keras')
@@ -34,6 +39,13 @@ FOLLOW_UP_TESTS = os.path.join(TESTS, 'test_node_arguments.py')
 OWN_TESTS = ('keras/test_sequential_model.py', 'keras/engine/test_topology.py',
              'test_model_saving.py', 'keras/utils/multi_gpu_test.py',
              'keras/layers/wrappers_test.py')
+OWN_TESTS_OF_KERAS_3 = (
+    'models/cloning_test.py', 'models/functional_test.py',
+    'models/sequential_test.py', 'layers/core/lambda_layer_test.py',
+    'layers/core/input_layer_test.py', 'activations/activations_test.py',
+    'saving/file_editor_test.py', 'saving/object_registration_test.py',
+    'saving/saving_api_test.py', 'saving/saving_lib_test.py',
+    'saving/serialization_lib_test.py')
 
 # Runs on Python 2.7 too. Importing Keras would import the whole backend.
 FIND = """
@@ -84,9 +96,18 @@ def installed_keras(python=sys.executable):
     out = subprocess.check_output([python, '-c', FIND], env=_environment(),
                                   stderr=subprocess.DEVNULL)
     init, version = out.decode().split('\n')[:2]
-    with open(init) as stream:
-        release = re.search(r"^__version__ = '([^']+)'", stream.read(), re.MULTILINE)
-    return Installed(os.path.dirname(init), release and release.group(1), version)
+    folder = os.path.dirname(init)
+    source = ''
+    for path in (init, os.path.join(folder, 'src', 'version.py')):
+        if os.path.exists(path):
+            with open(path) as stream:
+                source += stream.read()
+    release = re.search(r"""^__version__ = ['"]([^'"]+)""", source, re.MULTILINE)
+    return Installed(folder, release and release.group(1), version)
+
+
+def is_keras_3(installed):
+    return (installed.release or '').startswith('3.')
 
 
 def patches_of(release):
@@ -136,6 +157,14 @@ def own_outcomes(tests, keras, python=sys.executable, names=OWN_TESTS,
                     **environment)
 
 
+def own_outcomes_of_keras_3(keras, python=sys.executable, **environment):
+    """Like `own_outcomes`, for Keras 3, whose own tests lie beside its modules."""
+    paths = [os.path.join(keras, 'keras', 'src', *name.split('/'))
+             for name in OWN_TESTS_OF_KERAS_3]
+    with tempfile.TemporaryDirectory() as scratch:
+        return _run(paths, scratch, keras, python, **environment)
+
+
 def _run(arguments, directory, keras, python, **environment):
     report = os.path.join(directory, 'report.xml')
     _write(os.path.join(directory, 'pytest.ini'), '')
@@ -166,8 +195,10 @@ def _environment(**changes):
 
 
 def _name(case):
-    module = case.get('classname', '').rpartition('.')[2]
-    return module + '::' + case.get('name')
+    parts = case.get('classname', '').split('.')
+    modules = [i for i, part in enumerate(parts)
+               if part.startswith('test_') or part.endswith('_test')]
+    return '.'.join(parts[modules[-1] if modules else -1:]) + '::' + case.get('name')
 
 
 def _outcome(case):
@@ -255,6 +286,95 @@ def own_tests(installed, python=sys.executable):
         return before, own_outcomes(tests, copy, python)
 
 
+def apply_together(patches, directory):
+    """Applies patches which are all for the same files, each as if it were alone."""
+    hunks = collections.defaultdict(list)
+    for order, patch in enumerate(patches):
+        for start, count, lines in diffs.hunks_of(patch):
+            hunks[patch.file].append((start, count, order, lines))
+    for file in hunks:
+        path = os.path.join(directory, *file.split('/'))
+        with open(path) as stream:
+            text = stream.read().splitlines(True)
+        for start, count, _, lines in sorted(hunks[file], reverse=True):
+            text[start:start + count] = lines
+        _write(path, ''.join(text))
+
+
+def tests_of_keras_3():
+    return sorted(glob(os.path.join(TESTS, 'src', '*', '*_test.py')))
+
+
+def stages_of_keras_3(installed, python=sys.executable):
+    """Runs tests and reproductions on the released Keras 3 and with each of the
+    patches, then the tests with all of them.
+
+    # Returns
+        A list of triples (name of the stage, outcomes, what the reproductions
+        printed: a dict by the names of the patches).
+    """
+    patches, result = patches_of(installed.release), []
+    plans = [('released', [], patches)]
+    plans += [(diffs.name_of(patch), [patch], [patch]) for patch in patches]
+    plans += [('all', patches, [])]
+    for stage, chosen, reproduced in plans:
+        with tempfile.TemporaryDirectory() as copy:
+            copy_keras(installed, copy)
+            if len(chosen) == 1:
+                diffs.apply_patch(chosen[0], copy)
+            else:
+                apply_together(chosen, copy)
+            printed = {diffs.name_of(patch): reproduce(patch, copy, python)
+                       for patch in reproduced}
+            result.append((stage, outcomes(tests_of_keras_3(), copy, python),
+                           printed))
+    return result
+
+
+def reproduce(patch, keras, python=sys.executable):
+    """What the code of a patch's issue prints, or raises, on a Keras."""
+    process = subprocess.Popen(
+        [python, '-B', '-c', proposal(patch).code], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, env=_environment(PYTHONPATH=keras))
+    out, errors = [text.decode(errors='replace') for text in process.communicate()]
+    return errors if process.returncode else out
+
+
+def faults_of_keras_3(results, patches):
+    """What is wrong with the outcomes of the stages: a list of sentences."""
+    (_, before, printed), faults = results[0], []
+    for patch, (stage, after, now) in zip(patches, results[1:]):
+        page, name = proposal(patch), diffs.name_of(patch)
+        faults += ['{} breaks {}.'.format(stage, test) for test in sorted(before)
+                   if before[test] == 'passes' and after.get(test) != 'passes']
+        own = [test for test in sorted(before)
+               if '.' + page.test_class + '::' in test]
+        faults += ['{} fails with {}.'.format(test, stage) for test in own
+                   if after[test] not in ('passes', 'skipped')]
+        faults += ['{} passes without {}.'.format(test, stage) for test in own
+                   if before[test] == 'passes' and 'guard' not in test]
+        if not any(before[test] not in ('passes', 'skipped') for test in own):
+            faults.append('{} mends no test.'.format(stage))
+        if now[name].strip() != page.expected:
+            faults.append('With {}, its code does not print what is expected: {}'
+                          .format(stage, now[name]))
+        if '\n' + page.actual not in '\n' + printed[name]:
+            faults.append('Without {}, its code does not do what the issue says: {}'
+                          .format(stage, printed[name]))
+    stage, after, _ = results[-1]
+    return faults + ['{} fails with {}.'.format(test, stage) for test in after
+                     if after[test] not in ('passes', 'skipped')]
+
+
+def own_tests_of_keras_3(installed, python=sys.executable):
+    """Runs Keras 3's own tests before and after all patches: a pair of outcomes."""
+    with tempfile.TemporaryDirectory() as copy:
+        copy_keras(installed, copy)
+        before = own_outcomes_of_keras_3(copy, python)
+        apply_together(patches_of(installed.release), copy)
+        return before, own_outcomes_of_keras_3(copy, python)
+
+
 def changed_outcomes(before, after):
     """The tests whose outcome changed: triples (name, before, after)."""
     names = list(before) + [name for name in after if name not in before]
@@ -265,7 +385,7 @@ def changed_outcomes(before, after):
 
 def summary(found, module):
     kinds = collections.Counter(outcome for name, outcome in found.items()
-                                if name.startswith(module + '::'))
+                                if re.match(module + '(::|[.])', name))
     return ', '.join('{} {}'.format(kinds[kind], kind) for kind in sorted(kinds))
 
 
@@ -277,10 +397,14 @@ def print_table(header, rows):
     print(flush=True)
 
 
-def _prove_stages(installed, python):
+def _print_patches(patches):
     print_table(('patch', 'lines added', 'removed'), [
         (os.path.basename(patch.path), str(patch.added), str(patch.removed))
-        for patch in patches_of(installed.release)])
+        for patch in patches])
+
+
+def _prove_stages(installed, python):
+    _print_patches(patches_of(installed.release))
     results = stages(installed, python)
     print_table(('test',) + tuple(stage for stage, _ in results), [
         (name.partition('::')[2],) + tuple(found[name] for _, found in results)
@@ -288,12 +412,31 @@ def _prove_stages(installed, python):
     return faults_of(results)
 
 
+def _prove_stages_of_keras_3(installed, python):
+    patches = patches_of(installed.release)
+    _print_patches(patches)
+    results = stages_of_keras_3(installed, python)
+    rows = []
+    for patch, (stage, alone, _) in zip(patches, results[1:]):
+        part = '.' + proposal(patch).test_class + '::'
+        rows += [(stage[:4], test.partition('.')[2], results[0][1][test],
+                  alone[test], results[-1][1][test])
+                 for test in alone if part in test]
+    print_table(('patch', 'test', 'released', 'with the patch', 'with all'), rows)
+    return faults_of_keras_3(results, patches)
+
+
+def modules_of(names):
+    return [os.path.basename(name)[:-len('.py')] for name in names]
+
+
 def _prove_own_tests(installed, python):
-    before, after = own_tests(installed, python)
-    modules = [os.path.basename(name)[:-len('.py')] for name in OWN_TESTS]
+    run, names = ((own_tests_of_keras_3, OWN_TESTS_OF_KERAS_3)
+                  if is_keras_3(installed) else (own_tests, OWN_TESTS))
+    before, after = run(installed, python)
     print_table(("Keras's own tests", 'before', 'after'), [
         (module, summary(before, module), summary(after, module))
-        for module in modules])
+        for module in modules_of(names)])
     changed = changed_outcomes(before, after)
     for change in changed:
         print('{}: {} before, {} after.'.format(*change))
@@ -318,7 +461,9 @@ def main():
         installed.release, os.environ.get('KERAS_BACKEND', 'tensorflow'),
         installed.python_version)
     print(title + '\n')
-    faults = _prove_stages(installed, options.python)
+    prove_stages = (_prove_stages_of_keras_3 if is_keras_3(installed)
+                    else _prove_stages)
+    faults = prove_stages(installed, options.python)
     if not options.without_own_tests:
         faults += _prove_own_tests(installed, options.python)
     print('\n'.join(faults + [title + (': NOT PROVEN' if faults else ': proven')]))

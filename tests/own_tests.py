@@ -2,8 +2,9 @@
 
     python tests/own_tests.py
 
-The tests come from the source distribution of the installed release. Exit status 0
-if every single test has the same outcome both ways, 1 if not.
+The tests come from the source distribution of the installed release or, for Keras 3,
+lie beside its modules. Exit status 0 if every single test has the same outcome both
+ways, 1 if not.
 """
 import os
 import sys
@@ -20,21 +21,26 @@ OWN_TESTS = ('keras/test_sequential_model.py', 'keras/engine/test_topology.py',
              'keras/utils/multi_gpu_test.py')
 
 
-def main():
-    installed = prove.installed_keras()
+def outcomes(installed, switch):
+    """The outcomes of the tests, with the overlay switched on or off."""
+    keras = os.path.dirname(installed.folder)
+    if prove.is_keras_3(installed):
+        return prove.own_outcomes_of_keras_3(keras, KERAS_CLONE=switch)
     with tempfile.TemporaryDirectory() as folder:
         tests = os.path.join(prove.source_distribution(installed.release, folder),
                              'tests')
-        without, overlaid = [
-            prove.own_outcomes(tests, os.path.dirname(installed.folder),
-                               names=OWN_TESTS, KERAS_CLONE=switch)
-            for switch in ('off', 'on')]
+        return prove.own_outcomes(tests, keras, names=OWN_TESTS, KERAS_CLONE=switch)
+
+
+def main():
+    installed = prove.installed_keras()
+    without, overlaid = [outcomes(installed, switch) for switch in ('off', 'on')]
+    names = prove.OWN_TESTS_OF_KERAS_3 if prove.is_keras_3(installed) else OWN_TESTS
     title = 'Keras {}, Python {}'.format(installed.release, installed.python_version)
     print(title + '\n')
-    modules = [os.path.basename(name)[:-len('.py')] for name in OWN_TESTS]
     prove.print_table(("Keras's own tests", 'without', 'with the overlay'), [
         (module, prove.summary(without, module), prove.summary(overlaid, module))
-        for module in modules])
+        for module in prove.modules_of(names)])
     changed = prove.changed_outcomes(without, overlaid)
     for change in changed:
         print('{}: {} without, {} with the overlay.'.format(*change))

@@ -8,6 +8,9 @@ from keras.src.api_export import keras_export
 from keras.src.saving import object_registration
 from keras.src.saving import serialization_lib
 
+# What they have under the name of an activation of Keras computes the same.
+_NOT_OF_THE_USER = ("keras", "tensorflow", "jax", "torch")
+
 
 @keras_export("keras.activations.serialize")
 def serialize(activation):
@@ -29,6 +32,8 @@ def serialize(activation):
     """
     config = _released_serialize(activation)
     if not isinstance(config, str) or ALL_OBJECTS_DICT.get(config) is activation:
+        return config
+    if str(activation.__module__).split(".")[0] in _NOT_OF_THE_USER:
         return config
     return {
         **serialization_lib.serialize_keras_object(activation),

@@ -27,6 +27,21 @@ def test_guard_activations_of_keras_are_written_by_name():
         assert activations.serialize(getattr(activations, name)) == name
 
 
+def test_guard_functions_of_ops_and_of_the_backend_are_read_back_as_released():
+    functions = [ops.relu, ops.silu]
+    if keras.backend.backend() == 'tensorflow':
+        import tensorflow
+        functions.append(tensorflow.nn.relu)
+    for function in functions:
+        model = chain(lambda: layers.Dense(2, activation=function))()
+        x = np.array([[-1.] * model.input_shape[-1]])
+        read_back = model_from_json(model.to_json())
+        for again in (read_back, keras.models.clone_model(model)):
+            again.set_weights(model.get_weights())
+            np.testing.assert_allclose(again.predict(x, verbose=0),
+                                       model.predict(x, verbose=0), rtol=1e-6)
+
+
 def test_guard_registered_activation():
     @keras.saving.register_keras_serializable('test_activations')
     def relu(x):

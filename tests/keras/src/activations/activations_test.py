@@ -1,0 +1,60 @@
+from absl.testing import parameterized
+
+from keras.src import activations
+from keras.src import backend
+from keras.src import ops
+from keras.src import testing
+from keras.src.saving import object_registration
+
+
+class CustomActivationWithBuiltinNameTest(testing.TestCase):
+    def get_relu(self):
+        def relu(x):
+            return 2 * x
+
+        return relu
+
+    def test_config_is_not_that_of_the_builtin(self):
+        config = activations.serialize(self.get_relu())
+        self.assertNotEqual(config, activations.serialize(activations.relu))
+
+    def test_not_replaced_when_it_cannot_be_found(self):
+        config = activations.serialize(self.get_relu())
+        with self.assertRaisesRegex(TypeError, "Could not locate function"):
+            activations.get(config)
+
+    def test_found_among_custom_objects(self):
+        relu = self.get_relu()
+        config = activations.serialize(relu)
+        with object_registration.CustomObjectScope({"relu": relu}):
+            self.assertIs(activations.get(config), relu)
+
+    @parameterized.named_parameters(
+        (name, function)
+        for name, function in activations.ALL_OBJECTS_DICT.items()
+    )
+    def test_guard_builtin(self, function):
+        config = activations.serialize(function)
+        self.assertIsInstance(config, str)
+        self.assertIs(activations.get(config), function)
+
+    def test_guard_function_of_ops_or_of_the_backend(self):
+        functions = [ops.relu]
+        if backend.backend() == "tensorflow":
+            import tensorflow as tf
+
+            functions.append(tf.nn.relu)
+        elif backend.backend() == "torch":
+            import torch
+
+            functions.append(torch.nn.functional.relu)
+        for function in functions:
+            self.assertEqual(activations.serialize(function), "relu")
+
+    def test_guard_name_of_no_builtin(self):
+        def double(x):
+            return 2 * x
+
+        config = activations.serialize(double)
+        self.assertEqual(config["config"], "double")
+        self.assertEqual(config["module"], "builtins")

@@ -1,0 +1,398 @@
+import numpy as np
+from absl.testing import parameterized
+
+from keras.src import backend
+from keras.src import layers
+from keras.src import models
+from keras.src import testing
+from keras.src.models.cloning import clone_model
+from keras.src.saving import object_registration
+
+
+class CloneLambdaTest(testing.TestCase):
+    class Scale:
+        """Callable object."""
+
+        def __init__(self, factor):
+            self.factor = factor
+
+        def __call__(self, x):
+            return self.factor * x
+
+        def method(self, x):
+            return self.factor * x
+
+    def double(x):
+        return 2 * x
+
+    @parameterized.named_parameters(
+        ("lambda", lambda x: 2 * x),
+        ("named", double),
+        ("callable_object", Scale(2)),
+        ("bound_method", Scale(2).method),
+    )
+    def test_function(self, function):
+        x = np.array([[1.0, 2.0, 3.0]])
+        model = models.Sequential([layers.Input((3,)), layers.Lambda(function)])
+        clone = clone_model(clone_model(model))
+        self.assertAllClose(model(x), 2 * x)
+        self.assertAllClose(clone(x), 2 * x)
+
+    def test_global_name_in_function(self):
+        function = eval("lambda x: factor * x", {"factor": 2})
+        inputs = layers.Input((3,))
+        model = models.Model(inputs, layers.Lambda(function)(inputs))
+        x = np.array([[1.0, 2.0, 3.0]])
+        self.assertAllClose(clone_model(model)(x), 2 * x)
+
+    def test_several_outputs(self):
+        inputs = layers.Input((4,))
+        outputs = layers.Lambda(lambda x: [x[:, :1], x[:, 1:]])(inputs)
+        model = models.Model(inputs, outputs)
+        first, second = clone_model(model)(np.array([[1.0, 2.0, 3.0, 4.0]]))
+        self.assertAllClose(first, [[1.0]])
+        self.assertAllClose(second, [[2.0, 3.0, 4.0]])
+
+    def test_arguments_and_output_shape(self):
+        layer = layers.Lambda(
+            lambda x, factor: factor * x,
+            output_shape=lambda shape: shape,
+            arguments={"factor": 2},
+            dtype="float16",
+            name="double",
+        )
+        clone = clone_model(models.Sequential([layer])).layers[0]
+        self.assertAllClose(clone(np.array([[1.0]])), [[2.0]])
+        self.assertIsNot(clone.arguments, layer.arguments)
+        self.assertEqual(clone.compute_output_shape((None, 3)), (None, 3))
+        self.assertEqual(clone.compute_dtype, "float16")
+        self.assertEqual(clone.name, "double")
+
+    def test_mask_function(self):
+        inputs = layers.Input((3, 1))
+        layer = layers.Lambda(
+            lambda x: x, mask=lambda inputs, mask: inputs[:, :, 0] > 1.5
+        )
+        outputs = layers.GlobalAveragePooling1D()(layer(inputs))
+        clone = clone_model(models.Model(inputs, outputs))
+        x = np.array([[[1.0], [2.0], [4.0]]])
+        self.assertAllClose(clone(x), [[3.0]])
+
+    def test_nested_model_with_recursive(self):
+        inner = models.Sequential(
+            [layers.Input((3,)), layers.Lambda(lambda x: 2 * x)]
+        )
+        inputs = layers.Input((3,))
+        model = models.Model(inputs, inner(inputs))
+        x = np.array([[1.0, 2.0, 3.0]])
+        clone = clone_model(model, recursive=True)
+        self.assertAllClose(clone(x), 2 * x)
+
+    def test_guard_layer_in_arguments_is_not_shared(self):
+        @object_registration.register_keras_serializable("clone_lambda_test")
+        def call(x, layer):
+            return layer(x)
+
+        layer = layers.Dense(2)
+        model = models.Sequential(
+            [
+                layers.Input((3,)),
+                layers.Lambda(call, arguments={"layer": layer}),
+            ]
+        )
+        clone = clone_model(model)
+        self.assertIsInstance(clone.layers[0].arguments["layer"], layers.Dense)
+        self.assertIsNot(clone.layers[0].arguments["layer"], layer)
+
+    @parameterized.named_parameters(
+        ("layer", lambda layer: layer),
+        ("model", lambda layer: models.Sequential([layer])),
+    )
+    def test_guard_from_config_stays_refused(self, wrap):
+        obj = wrap(layers.Lambda(lambda x: x))
+        with self.assertRaisesRegex(ValueError, "deserialization of a"):
+            obj.__class__.from_config(obj.get_config())
+
+    def test_guard_code_from_get_config_stays_refused(self):
+        code = layers.Lambda(lambda x: x).get_config()
+
+        class FromCode(layers.Layer):
+            def get_config(self):
+                return {**super().get_config(), "code": code}
+
+            @classmethod
+            def from_config(cls, config):
+                return layers.Lambda.from_config(config["code"])
+
+        with self.assertRaisesRegex(ValueError, "deserialization of a"):
+            clone_model(models.Sequential([FromCode()]))
+
+
+class CloneCustomClassesTest(testing.TestCase):
+    class Scale(layers.Layer):
+        def __init__(self, factor, **kwargs):
+            super().__init__(**kwargs)
+            self.factor = factor
+
+        def call(self, x):
+            return self.factor * x
+
+        def compute_output_shape(self, input_shape):
+            return input_shape
+
+    class Cell(layers.Layer):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.state_size = self.output_size = 3
+
+        def call(self, x, states):
+            return 2 * x, states
+
+    @parameterized.named_parameters(
+        ("sequential", lambda layer: models.Sequential([layer])),
+        (
+            "nested_twice",
+            lambda layer: models.Sequential([models.Sequential([layer])]),
+        ),
+        ("wrapper", layers.TimeDistributed),
+    )
+    def test_sublayer(self, wrap):
+        inputs = layers.Input((2, 3))
+        model = models.Model(inputs, wrap(self.Scale(2))(inputs))
+        x = np.ones((1, 2, 3))
+        clone = clone_model(clone_model(model))
+        self.assertAllClose(clone(x), 2 * x)
+
+    def test_functional_model(self):
+        inner_inputs = layers.Input((3,))
+        inner = models.Model(inner_inputs, self.Scale(2)(inner_inputs))
+        model = models.Sequential([layers.Input((3,)), inner])
+        x = np.ones((1, 3))
+        self.assertAllClose(clone_model(model)(x), 2 * x)
+
+    def test_cell(self):
+        layer = layers.RNN(self.Cell(), return_sequences=True)
+        model = models.Sequential([layers.Input((2, 3)), layer])
+        x = np.ones((1, 2, 3))
+        self.assertAllClose(clone_model(model)(x), 2 * x)
+
+    def test_name_of_a_builtin(self):
+        class Identity(layers.Layer):
+            def call(self, x):
+                return 2 * x
+
+        inner = models.Sequential([layers.Identity(), Identity()])
+        model = models.Sequential([layers.Input((3,)), inner])
+        x = np.ones((1, 3))
+        self.assertAllClose(clone_model(model)(x), 2 * x)
+
+    def test_guard_two_classes_of_one_name_are_not_mistaken(self):
+        class Scale(layers.Layer):
+            def call(self, x):
+                return x
+
+        inner = models.Sequential([self.Scale(2), Scale()])
+        model = models.Sequential([layers.Input((3,)), inner])
+        try:
+            clone = clone_model(model)
+        except TypeError as error:
+            self.assertIn("Could not locate class 'Scale'", str(error))
+        else:
+            self.assertAllClose(clone(np.ones((1, 3))), [[2.0, 2.0, 2.0]])
+
+    def test_guard_scope_of_the_user_counts(self):
+        def double(x):
+            return 2 * x
+
+        inner = models.Sequential([layers.Activation(double)])
+        model = models.Sequential([layers.Input((3,)), inner])
+        with object_registration.CustomObjectScope({"double": double}):
+            clone = clone_model(model)
+        x = np.ones((1, 3))
+        self.assertAllClose(clone(x), 2 * x)
+
+    def test_guard_no_scope_stays_open_after_a_failure(self):
+        class Broken(self.Scale):
+            @classmethod
+            def from_config(cls, config):
+                raise ValueError("Broken.")
+
+        with self.assertRaisesRegex(Exception, "Broken"):
+            clone_model(models.Sequential([models.Sequential([Broken(2)])]))
+        self.assertIsNone(object_registration.get_registered_object("Broken"))
+
+    def test_other_threads_do_not_see_the_scope(self):
+        from concurrent.futures import ThreadPoolExecutor
+
+        seen = []
+
+        class Watched(self.Scale):
+            @classmethod
+            def from_config(cls, config):
+                find = object_registration.get_registered_object
+                with ThreadPoolExecutor(1) as pool:
+                    seen.append(pool.submit(find, "Watched").result())
+                return super().from_config(config)
+
+        clone_model(models.Sequential([models.Sequential([Watched(2)])]))
+        self.assertEqual(seen, [None])
+
+
+class CloneInputTest(testing.TestCase):
+    def clone_of_input(self, **kwargs):
+        inputs = layers.Input((3,), **kwargs)
+        model = models.Model(inputs, layers.Identity()(inputs))
+        return model, clone_model(clone_model(model))
+
+    def assert_same_input(self, model, clone):
+        self.assertEqual(
+            clone._layers[0].get_config(), model._layers[0].get_config()
+        )
+        self.assertEqual(clone.inputs[0].sparse, model.inputs[0].sparse)
+        self.assertEqual(clone.inputs[0].ragged, model.inputs[0].ragged)
+
+    def test_optional(self):
+        model, clone = self.clone_of_input(optional=True, name="x")
+        self.assertTrue(clone.layers[0].optional)
+        self.assert_same_input(model, clone)
+
+    def test_sparse(self):
+        if not backend.SUPPORTS_SPARSE_TENSORS:
+            self.skipTest("This backend has no sparse tensors.")
+        model, clone = self.clone_of_input(sparse=True, name="x")
+        self.assertTrue(clone.inputs[0].sparse)
+        self.assert_same_input(model, clone)
+
+    def test_ragged(self):
+        if not backend.SUPPORTS_RAGGED_TENSORS:
+            self.skipTest("This backend has no ragged tensors.")
+        model, clone = self.clone_of_input(ragged=True, name="x")
+        self.assertTrue(clone.inputs[0].ragged)
+        self.assert_same_input(model, clone)
+
+    def test_sparse_sequential(self):
+        if not backend.SUPPORTS_SPARSE_TENSORS:
+            self.skipTest("This backend has no sparse tensors.")
+        inputs = layers.Input((3,), sparse=True)
+        model = models.Sequential([inputs, layers.Identity()])
+        self.assert_same_input(model, clone_model(model))
+
+    def test_ragged_sequential(self):
+        if not backend.SUPPORTS_RAGGED_TENSORS:
+            self.skipTest("This backend has no ragged tensors.")
+        inputs = layers.Input((3,), ragged=True)
+        model = models.Sequential([inputs, layers.Identity()])
+        self.assert_same_input(model, clone_model(model))
+
+    def test_generated_name(self):
+        model, clone = self.clone_of_input()
+        self.assertEqual(clone.layers[0].name, model.layers[0].name)
+
+    def test_guard_name_of_the_tensor(self):
+        model, clone = self.clone_of_input()
+        self.assertEqual(clone.inputs[0].name, model.inputs[0].name)
+
+    def test_guard_shape_and_dtype(self):
+        inputs = layers.Input(batch_shape=(2, None), dtype="int32")
+        clone = clone_model(models.Model(inputs, layers.Identity()(inputs)))
+        self.assertEqual(clone.inputs[0].shape, (2, None))
+        self.assertEqual(clone.inputs[0].dtype, "int32")
+
+
+class CloneTrainableTest(testing.TestCase):
+    def get_model(self):
+        inputs = layers.Input((3,))
+        return models.Model(inputs, layers.Dense(2)(inputs))
+
+    def test_frozen_model(self):
+        model = self.get_model()
+        model.trainable = False
+        clone = clone_model(clone_model(model))
+        self.assertFalse(clone.trainable)
+        self.assertEmpty(clone.trainable_variables)
+        clone.trainable = True
+        self.assertLen(clone.trainable_variables, 2)
+
+    def test_layer_of_a_frozen_model_set_trainable(self):
+        model = self.get_model()
+        model.trainable = False
+        model.layers[1].trainable = True
+        clone = clone_model(model)
+        self.assertFalse(clone.trainable)
+        self.assertTrue(clone.layers[1].trainable)
+
+    def test_guard_frozen_layer(self):
+        model = self.get_model()
+        model.layers[1].trainable = False
+        clone = clone_model(model)
+        self.assertTrue(clone.trainable)
+        self.assertFalse(clone.layers[1].trainable)
+
+
+class CloneInputTensorsTest(testing.TestCase):
+    def get_model(self, structure):
+        a, b = layers.Input((3,), name="a"), layers.Input((3,), name="b")
+        return models.Model(structure(a, b), layers.Subtract()([a, b]))
+
+    def test_list_of_one_tensor(self):
+        inputs = layers.Input((3,))
+        model = models.Model(inputs, layers.Identity()(inputs))
+        x = layers.Input((3,), name="x")
+        clone = clone_model(model, input_tensors=[x])
+        self.assertIs(clone.inputs[0], x)
+        self.assertAllClose(clone(np.ones((2, 3))), np.ones((2, 3)))
+
+    def test_inputs_of_the_model(self):
+        inputs = layers.Input((3,))
+        model = models.Model(inputs, layers.Identity()(inputs))
+        clone = clone_model(model, input_tensors=model.inputs)
+        self.assertIs(clone.inputs[0], model.inputs[0])
+
+    @parameterized.named_parameters(
+        ("dict", lambda a, b: {"a": a, "b": b}),
+        ("tuple", lambda a, b: (a, b)),
+    )
+    def test_list_for_other_structure(self, structure):
+        model = self.get_model(structure)
+        x, y = layers.Input((3,), name="a"), layers.Input((3,), name="b")
+        clone = clone_model(model, input_tensors=[x, y])
+        two, one = np.full((1, 3), 2.0), np.ones((1, 3))
+        self.assertAllClose(clone(structure(two, one)), one)
+
+    def test_guard_list_for_list(self):
+        model = self.get_model(lambda a, b: [a, b])
+        x, y = layers.Input((3,)), layers.Input((3,))
+        clone = clone_model(model, input_tensors=[x, y])
+        two, one = np.full((1, 3), 2.0), np.ones((1, 3))
+        self.assertAllClose(clone([two, one]), one)
+
+    @parameterized.named_parameters(
+        ("too_many", lambda x: [x, x, x]),
+        ("too_few", lambda x: [x]),
+    )
+    def test_guard_other_lists_stay_refused(self, structure):
+        model = self.get_model(lambda a, b: [a, b])
+        with self.assertRaisesRegex(ValueError, "same structure"):
+            clone_model(model, input_tensors=structure(layers.Input((3,))))
+
+
+class CloneInputLayersTest(testing.TestCase):
+    @parameterized.named_parameters(
+        ("functional", lambda x: models.Model(x, layers.Identity()(x))),
+        ("sequential", lambda x: models.Sequential([x, layers.Identity()])),
+    )
+    def test_input_layer(self, build):
+        model = build(layers.Input((3,)))
+        layer = layers.InputLayer((3,), name="x")
+        clone = clone_model(model, input_tensors=layer)
+        self.assertIs(clone.inputs[0], layer.output)
+        self.assertAllClose(clone(np.ones((2, 3))), np.ones((2, 3)))
+
+    def test_list_of_input_layers(self):
+        inputs = [layers.Input((3,)), layers.Input((3,))]
+        model = models.Model(inputs, layers.Subtract()(inputs))
+        new = [layers.InputLayer((3,), name=name) for name in "ab"]
+        clone = clone_model(model, input_tensors=new)
+        self.assertEqual([x.name for x in clone.inputs], ["a", "b"])
+        x, y = np.full((1, 3), 2.0), np.ones((1, 3))
+        self.assertAllClose(clone([x, y]), y)

@@ -1,0 +1,191 @@
+"""`keras-clone export` in a checkout of Keras 3: one bug a pull request, or nothing.
+
+What holds for Keras 2 as well is tested by `test_export.py`.
+"""
+import ast
+import os
+import shutil
+import subprocess
+
+import click.testing
+import pytest
+from keras_clone.diffs import blob_id, name_of, patches_of
+from keras_clone.export import CLONING, export
+from keras_clone.proposal import proposal, proposal_text
+
+PATCHES = patches_of('3.15.1')
+ACTIVATIONS = 'keras/src/activations/__init__.py'
+CLONING_TESTS = 'keras/src/models/cloning_test.py'
+ACTIVATIONS_TESTS = 'keras/src/activations/activations_test.py'
+
+
+@pytest.fixture
+def checkout(installed, tmp_path):
+    """A git repository with those files of the release that matter."""
+    folder = tmp_path / 'checkout'
+    for name in (CLONING, CLONING_TESTS, ACTIVATIONS, ACTIVATIONS_TESTS):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(os.path.join(installed.folder, os.pardir, name),
+                    str(folder / name))
+    git(folder, 'init', '-q')
+    commit(folder)
+    return folder
+
+
+def git(folder, *arguments):
+    return subprocess.check_output(['git', '-C', str(folder), *arguments]).decode()
+
+
+def commit(folder):
+    git(folder, 'add', '-A')
+    git(folder, '-c', 'user.name=a', '-c', 'user.email=a', 'commit', '-q', '-m', 'a')
+
+
+def run(folder, *options):
+    return click.testing.CliRunner().invoke(export, [str(folder), *options])
+
+
+def bytes_of(folder):
+    return {str(path): path.read_bytes()
+            for path in folder.rglob('*') if path.is_file()}
+
+
+def staged(folder):
+    return git(folder, 'diff', '--cached', '--name-only').split()
+
+
+def classes_in(text):
+    return [node.name for node in ast.parse(text).body
+            if isinstance(node, ast.ClassDef)]
+
+
+# What it does.
+
+def test_first_patch_and_its_tests_are_staged(checkout):
+    result = run(checkout)
+    assert result.exit_code == 0, result.output
+    assert staged(checkout) == [CLONING, CLONING_TESTS]
+    assert blob_id((checkout / CLONING).read_bytes()) == PATCHES[0].after
+
+
+@pytest.mark.parametrize('patch', PATCHES, ids=name_of)
+def test_any_patch_is_staged_with_its_own_tests_alone(patch, checkout):
+    page = proposal(patch)
+    before = classes_in((checkout / page.test_file).read_text())
+    result = run(checkout, '--patch', name_of(patch)[:4])
+    assert result.exit_code == 0, result.output
+    assert blob_id((checkout / patch.file).read_bytes()) == patch.after
+    assert sorted(staged(checkout)) == sorted([patch.file, page.test_file])
+    after = classes_in((checkout / page.test_file).read_text())
+    assert after == before + [page.test_class]
+
+
+@pytest.mark.parametrize('name', ['3', '0003', name_of(PATCHES[2]),
+                                  name_of(PATCHES[2])[5:]])
+def test_patch_is_chosen_by_number_or_name(name, checkout):
+    assert run(checkout, '--patch', name).exit_code == 0
+    assert ACTIVATIONS in staged(checkout)
+
+
+@pytest.mark.parametrize('patch', PATCHES, ids=name_of)
+def test_names_that_the_tests_use_are_imported_in_order(patch, checkout):
+    run(checkout, '--patch', name_of(patch))
+    text = (checkout / proposal(patch).test_file).read_text()
+    compile(text, 'tests', 'exec')
+    imports = [line.split()[1::2] for line in text.split('\n')
+               if line.startswith('from keras')]
+    assert imports == sorted(imports)
+    tree = ast.parse(text)
+    known = {name.asname or name.name for node in tree.body
+             if isinstance(node, (ast.Import, ast.ImportFrom))
+             for name in node.names}
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert {'backend', 'object_registration', 'parameterized'} & used <= known
+
+
+def test_issue_and_pull_request_are_printed_with_what_keras_asks_for(checkout):
+    output = run(checkout).output
+    assert proposal_text(PATCHES[0]) in output
+    assert 'Open the issue first' in output
+
+
+def test_dry_run_shows_the_diff_and_changes_nothing(checkout):
+    before = bytes_of(checkout)
+    result = run(checkout, '--dry-run', '--patch', '5')
+    assert result.exit_code == 0
+    assert '+    new_model._trainable = model._trainable\n' in result.output
+    assert bytes_of(checkout) == before
+
+
+# What it refuses.
+
+def unknown_module(folder):
+    with open(str(folder / CLONING), 'a') as stream:
+        stream.write('\n')
+    commit(folder)
+
+
+def exported(folder):
+    assert run(folder).exit_code == 0
+
+
+def another_exported(folder):
+    assert run(folder, '--patch', '4').exit_code == 0
+    commit(folder)
+
+
+def changed_file(folder):
+    (folder / ACTIVATIONS).write_text('')
+
+
+def patch_taken_back(folder):
+    exported(folder)
+    git(folder, 'checkout', 'HEAD', '--', CLONING)
+    commit(folder)
+
+
+def no_tests(folder):
+    git(folder, 'rm', '-q', CLONING_TESTS)
+    commit(folder)
+
+
+def broken_tests(folder):
+    (folder / CLONING_TESTS).write_text('def')
+    commit(folder)
+
+
+@pytest.mark.parametrize('prepare, message', [
+    (unknown_module, 'Its keras/src/models/cloning.py is not that of the release'),
+    (exported, '0001-clone-lambda-in-memory is in keras/src/models/cloning.py'),
+    (another_exported, '0004-keep-the-flags-of-inputs is in keras/src/models'),
+    (changed_file, 'has changes that are not committed'),
+    (patch_taken_back, 'The tests are in keras/src/models/cloning_test.py already'),
+    (no_tests, 'CHECKOUT should hold Keras, with keras/src/models/cloning_test.py'),
+    (broken_tests, 'is not valid Python'),
+])
+def test_refusal_changes_nothing(prepare, message, checkout):
+    prepare(checkout)
+    before = bytes_of(checkout)
+    result = run(checkout)
+    assert result.exit_code == 2
+    assert message in result.output
+    assert bytes_of(checkout) == before
+
+
+@pytest.mark.parametrize('options, message', [
+    (['--patch', '99'], '--patch should be the number or the name of one of these'),
+    (['--patch', ''], '--patch should be the number or the name of one of these'),
+    (['--follow-ups'], '--follow-ups is for Keras 2'),
+])
+def test_wrong_option_is_named(options, message, checkout):
+    before = bytes_of(checkout)
+    result = run(checkout, *options)
+    assert result.exit_code == 2
+    assert message in result.output
+    assert bytes_of(checkout) == before
+
+
+def test_patch_of_another_module_is_no_hindrance(checkout):
+    assert run(checkout, '--patch', '3').exit_code == 0
+    commit(checkout)
+    assert run(checkout, '--patch', '1').exit_code == 0

@@ -1,0 +1,196 @@
+"""What `patches/3.15.1/` promises: one bug a patch, each for the release as it is.
+
+`python patches/prove.py` runs the tests that go with them, before and after each.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import prove
+import pytest
+from keras_clone import diffs
+from keras_clone.proposal import advice, proposal, proposal_text
+
+PATCHES = diffs.patches_of('3.15.1')
+BY_NAME = pytest.mark.parametrize('patch', PATCHES, ids=diffs.name_of)
+
+
+def page_of(patch):
+    return patch.path[:-len('.patch')] + '.md'
+
+
+def text_of(path):
+    with open(path, encoding='utf-8') as stream:
+        return stream.read()
+
+
+@pytest.fixture
+def copy(installed, tmp_path):
+    """A folder with a copy of the two modules that the patches are for."""
+    for name in {patch.file for patch in PATCHES}:
+        target = tmp_path / name
+        target.parent.mkdir(parents=True)
+        shutil.copy(os.path.join(installed.folder, os.pardir, name), str(target))
+    return tmp_path
+
+
+def test_patches_are_numbered_from_the_lambda_regression_on():
+    assert [diffs.name_of(patch)[:4] for patch in PATCHES] == [
+        '000{}'.format(number) for number in range(1, len(PATCHES) + 1)]
+    assert 'lambda' in diffs.name_of(PATCHES[0])
+
+
+@BY_NAME
+def test_every_patch_is_for_the_installed_release(patch, installed, copy):
+    diffs.apply_patch(patch, str(copy))
+    assert diffs.blob_id((copy / patch.file).read_bytes()) == patch.after
+
+
+@BY_NAME
+def test_patch_is_small(patch):
+    assert patch.added <= 30 and patch.removed <= 1
+
+
+def test_patches_apply_together(installed, copy):
+    prove.apply_together(PATCHES, str(copy))
+    for name in {patch.file for patch in PATCHES}:
+        text = (copy / name).read_text()
+        compile(text, name, 'exec')
+        added = [line for patch in PATCHES if patch.file == name
+                 for _, _, lines in diffs.hunks_of(patch) for line in lines]
+        assert all(line in text for line in added)
+
+
+def test_together_is_the_same_as_alone_for_one_patch(installed, copy):
+    prove.apply_together(PATCHES[:1], str(copy))
+    content = (copy / PATCHES[0].file).read_bytes()
+    assert diffs.blob_id(content) == PATCHES[0].after
+
+
+@BY_NAME
+def test_added_lines_fit_into_80_columns(patch):
+    for _, _, lines in diffs.hunks_of(patch):
+        assert max(map(len, lines)) <= 81 and "'" not in re.sub(
+            '#.*', '', ''.join(lines)).replace('"', '')
+
+
+@BY_NAME
+def test_no_safety_switch_is_touched(patch):
+    for word in ('SafeModeScope', 'safe_mode', 'unsafe', 'func_load', 'marshal'):
+        assert word not in text_of(patch.path)
+
+
+@BY_NAME
+def test_page_of_a_patch_names_its_tests(patch):
+    page = proposal(patch)
+    ours = text_of(diffs.resource('tests', *page.test_file.split('/')))
+    assert 'class {}('.format(page.test_class) in ours
+    assert os.path.dirname(page.test_file) == os.path.dirname(patch.file)
+
+
+@BY_NAME
+def test_every_class_of_tests_belongs_to_one_patch(patch):
+    names = [proposal(each).test_class for each in PATCHES]
+    assert names.count(proposal(patch).test_class) == 1
+    written = [name for path in prove.tests_of_keras_3()
+               for name in re.findall(r'^class (\w+)', text_of(path), re.M)]
+    assert sorted(written) == sorted(names)
+
+
+@BY_NAME
+def test_text_has_the_issue_and_the_pull_request(patch):
+    text = proposal_text(patch)
+    assert text.startswith('# Issue: ')
+    for part in ('Standalone code to reproduce', 'Expected',
+                 'Actual, on Keras 3.15.1', '# Pull request: ', 'Fixes #ISSUE.',
+                 'What it does not do: ',
+                 'Lines added: {}, removed: {}.'.format(patch.added, patch.removed),
+                 'AI tools: '):
+        assert part in text
+
+
+def test_advice_tells_what_keras_asks_for():
+    text = advice(PATCHES[0])
+    for part in ('issue first', 'assigned to you', 'One bug a pull request',
+                 'pre-commit run --files keras/src/models/cloning.py',
+                 'pytest keras/src/models/cloning_test.py', 'license agreement',
+                 'AI tools', 'You answer for it'):
+        assert part in text
+
+
+# The bugs, on the installed release. The proof runs the code of all of them.
+
+def test_code_of_the_first_issue_does_what_it_says(installed, tmp_path):
+    patch, page = PATCHES[0], proposal(PATCHES[0])
+    released = prove.reproduce(patch, os.path.dirname(installed.folder))
+    assert '\n' + page.actual in released
+    prove.copy_keras(installed, str(tmp_path))
+    diffs.apply_patch(patch, str(tmp_path))
+    assert prove.reproduce(patch, str(tmp_path)).strip() == page.expected
+
+
+# The proof itself: it must be able to fail.
+
+def stages(before, after, together):
+    """Results of a proof of the first patch alone."""
+    name, page = diffs.name_of(PATCHES[0]), proposal(PATCHES[0])
+    prefix = 'cloning_test.{}::'.format(page.test_class)
+    return [('released', {prefix + test: before[test] for test in before},
+             {name: page.actual}),
+            (name, {prefix + test: after[test] for test in after},
+             {name: page.expected}),
+            ('all', {prefix + test: together[test] for test in together}, {})]
+
+
+def faults(*results):
+    return ' '.join(prove.faults_of_keras_3(stages(*results), PATCHES[:1]))
+
+
+def test_proof_of_a_good_patch_finds_no_fault():
+    before = {'test_a': 'ValueError', 'test_guard_b': 'passes', 'test_c': 'skipped'}
+    after = {'test_a': 'passes', 'test_guard_b': 'passes', 'test_c': 'skipped'}
+    assert faults(before, after, after) == ''
+
+
+@pytest.mark.parametrize('before, after, together, message', [
+    ('ValueError', 'TypeError', 'passes', 'test_a fails with 0001'),
+    ('passes', 'passes', 'passes', 'mends no test'),
+    ('passes', 'passes', 'passes', 'test_a passes without 0001'),
+    ('passes', 'TypeError', 'passes', '0001-clone-lambda-in-memory breaks'),
+    ('ValueError', 'passes', 'TypeError', 'test_a fails with all'),
+])
+def test_proof_finds_faults_of_tests(before, after, together, message):
+    assert message in faults(
+        {'test_a': before}, {'test_a': after}, {'test_a': together})
+
+
+def test_proof_finds_an_issue_that_is_not_true():
+    results = stages({'test_a': 'TypeError'}, {'test_a': 'passes'},
+                     {'test_a': 'passes'})
+    swapped = [results[0][:2] + results[1][2:], results[1][:2] + results[0][2:],
+               results[2]]
+    found = ' '.join(prove.faults_of_keras_3(swapped, PATCHES[:1]))
+    assert 'does not print what is expected' in found
+    assert 'does not do what the issue says' in found
+
+
+# What Keras checks before it merges, by the settings in its pyproject.toml.
+
+RUFF = [sys.executable, '-m', 'ruff']
+SETTINGS = ['--isolated', '--no-cache', '--line-length', '80']
+RULES = ['--select', 'E,F,I', '--ignore', 'E501,E722,E731,E741,F401',
+         '--config', 'lint.isort.force-single-line=true',
+         '--config', 'lint.isort.known-first-party=["keras"]']
+
+
+@BY_NAME
+def test_patched_file_and_tests_are_formatted_as_keras_formats(
+        patch, installed, copy):
+    pytest.importorskip('ruff')
+    diffs.apply_patch(patch, str(copy))
+    tests = diffs.resource('tests', *proposal(patch).test_file.split('/'))
+    files = [str(copy / patch.file), tests]
+    subprocess.check_call(RUFF + ['format', '--check'] + SETTINGS + files)
+    subprocess.check_call(RUFF + ['check'] + SETTINGS + RULES + files)
