@@ -21,8 +21,8 @@ def serialize(activation):
 
     Returns:
         The name of an activation of Keras, a dict for any other. A function of
-        the user's is found again if it is registered or among the
-        `custom_objects`, and refused otherwise.
+        Keras's, such as `keras.ops.gelu`, is found again; one of the user's, if
+        it is registered or among the `custom_objects`, and refused otherwise.
 
     Raises:
         ValueError: If Keras cannot serialize `activation`.
@@ -30,8 +30,6 @@ def serialize(activation):
     config = _released_serialize(activation)
     if not isinstance(config, str) or ALL_OBJECTS_DICT.get(config) is activation:
         return config
-    return {
-        **serialization_lib.serialize_keras_object(activation),
-        "module": activation.__module__,
-        "registered_name": object_registration.get_registered_name(activation),
-    }
+    return serialization_lib.serialize_with_public_fn(
+        activation, object_registration.get_registered_name(activation)
+    )

@@ -402,10 +402,12 @@ def _attributes(model):
 def _plain_config(obj):
     """Returns the config of an object, to be read back as a new one.
 
-    It is None for a function of Keras: its name is enough.
+    It is None for a function that Keras finds by its name alone.
     """
-    if inspect.isfunction(obj) and get_name_from_symbol(obj) is not None:
-        return None
+    if inspect.isfunction(obj):
+        public = (get_name_from_symbol(obj) or "").split(".")
+        if public[1:2] and public[1] in serialization_lib.BUILTIN_MODULES:
+            return None
     if inspect.isclass(obj) or not hasattr(obj, "get_config"):
         return _live_value(obj)
     if isinstance(obj, Operation) and not isinstance(obj, Layer):
