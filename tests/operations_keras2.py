@@ -1,15 +1,7 @@
-"""Random models, made of all that a clone has to reproduce.
-
-`recipes` is a hypothesis strategy. A recipe is made of lists, numbers and texts, as
-JSON is. `build` makes its model, the same each time, with no op to spare.
-
-Two kinds of tensors go from layer to layer: sequences, of shape (batch, STEPS,
-UNITS), masked or not, and vectors, of shape (batch, UNITS).
-"""
+"""What random models are made of on Keras 2."""
 import collections
 import functools
 
-import hypothesis.strategies as st
 from keras import backend as K
 from keras import layers
 from keras.models import Model
@@ -18,163 +10,10 @@ from keras.utils import custom_object_scope
 from keras_clone import gallery
 from keras_clone.gallery import MinimalCell
 from keras_clone.gallery import gelu
-
-STEPS = 3
-UNITS = 2
-WORDS = 5
-
-SEQUENCE = 's'
-VECTOR = 'v'
-INPUTS = {'words': SEQUENCE, 'sequence': SEQUENCE, 'vector': VECTOR}
-
-# takes, gives: text, a letter for each tensor. options: the ways to do it; where it
-# is NESTED, the option is a recipe.
-Operation = collections.namedtuple('Operation', 'takes gives options make')
-OPERATIONS = collections.OrderedDict()
-NESTED = 'the recipe of a nested model'
-
-
-def operation(takes, gives, options=('',)):
-    """Enters a function among the operations, under its own name.
-
-    The function is called with a `_Building`, the option, and the tensors it takes,
-    all of which it uses. It returns a list of the tensors that it gives.
-    """
-    def enter(make):
-        OPERATIONS[make.__name__] = Operation(takes, gives, options, make)
-        return make
-    return enter
-
-
-def build(recipe):
-    """Builds the model of a recipe."""
-    return _Building(recipe, {}).model()
-
-
-class _Building(object):
-    """What is built of a recipe.
-
-    # Arguments
-        recipe: see `recipes`.
-        layers: dict {name: layer}, the layers that are shared; nested models share
-            them with the outer one.
-    """
-
-    def __init__(self, recipe, layers):
-        self._recipe = recipe
-        self._layers = layers
-        self._inputs = [self._input(name) for name in recipe['inputs']]
-        self._given = {}  # {number of a step: the tensors it gives}
-
-    def model(self):
-        outputs = [self._tensor(*each) for each in self._recipe['outputs']]
-        return Model(self._inputs, outputs)
-
-    def shared(self, name, make):
-        """Returns the shared layer of a name; `make` makes it if it is the first."""
-        if name not in self._layers:
-            self._layers[name] = make()
-        return self._layers[name]
-
-    def nested_model(self, recipe):
-        """Returns a function that calls a new nested model on a sequence and a
-        vector, in the order of the inputs of the recipe."""
-        model = _Building(recipe, self._layers).model()
-        return lambda sequence, vector: model(
-            [{'sequence': sequence, 'vector': vector}[name]
-             for name in recipe['inputs']])
-
-    @staticmethod
-    def _input(name):
-        shape = {'words': (STEPS,), 'sequence': (STEPS, UNITS), 'vector': (UNITS,)}
-        return layers.Input(shape[name])
-
-    def _tensor(self, number, index):
-        # What no output needs is not built: nothing of it would be in a clone.
-        if number not in self._given:
-            self._given[number] = self._do(number)
-        return self._given[number][index]
-
-    def _do(self, number):
-        if number < len(self._inputs):
-            x = self._inputs[number]
-            if self._recipe['inputs'][number] == 'words':
-                x = layers.Embedding(WORDS, UNITS, mask_zero=True)(x)
-            return [x]
-        step = self._recipe['steps'][number - len(self._inputs)]
-        name, option, takes = step
-        tensors = [self._tensor(*each) for each in takes]
-        return OPERATIONS[name].make(self, option, *tensors)
-
-
-def uses(recipe):
-    """Returns the names of the operations that the model of a recipe has, with
-    those of nested models, as often as they occur."""
-    first = len(recipe['inputs'])
-    waiting, done, names = [number for number, _ in recipe['outputs']], set(), []
-    while waiting:
-        number = waiting.pop()
-        if number < first or number in done:
-            continue
-        done.add(number)
-        name, option, takes = recipe['steps'][number - first]
-        names += [name] + (uses(option) if isinstance(option, dict) else [])
-        waiting += [number for number, _ in takes]
-    return names
-
-
-# Keras calls a nested model with the tensors of its first call in these places.
-HOLD_TENSORS = ('tensor_argument', 'mask_argument', 'tensor_in_closure',
-                'tensor_of_backend')
-
-
-def _tensors_can_be_made_again():
-    """Whether the backend has a means to; if not, `clone_model` refuses."""
-    if K.backend() == 'tensorflow':
-        import tensorflow
-        return tensorflow.__version__.startswith('1.')
-    return K.backend() == 'theano'
-
-
-@st.composite
-def recipes(draw, inputs=('words', 'sequence', 'vector'), most=10, depth=3):
-    """Draws the recipe of a model.
-
-    # Arguments
-        inputs: names of its inputs, from `INPUTS`.
-        most: how many operations it has at most, those of nested models aside.
-        depth: how deep models are nested at most, this one counted.
-
-    # Returns
-        A dict: `inputs`, a list of names; `steps`, a list of lists (name of the
-        operation, option, references to the tensors it takes); and `outputs`, a
-        list of references. A reference is a list: the number of an input or,
-        counted on, of a step; and which of the tensors that it gives.
-    """
-    inputs = draw(st.permutations(inputs))
-    known = {kind: [[number, 0] for number, name in enumerate(inputs)
-                    if INPUTS[name] == kind] for kind in (SEQUENCE, VECTOR)}
-    names = [name for name in OPERATIONS
-             if (depth > 1 or OPERATIONS[name].options != NESTED) and
-             (depth == 3 or name not in HOLD_TENSORS) and
-             (name != 'tensor_of_backend' or _tensors_can_be_made_again())]
-    steps = []
-    for number in range(len(inputs), len(inputs) + draw(st.integers(2, most))):
-        name = draw(st.sampled_from(names))
-        chosen = OPERATIONS[name]
-        option = (recipes(('sequence', 'vector'), most // 2, depth - 1)
-                  if chosen.options == NESTED else st.sampled_from(chosen.options))
-        # The tensors made last: else, few of the steps would lead to an output.
-        steps.append([name, draw(option), [draw(st.sampled_from(known[kind][:3]))
-                                           for kind in chosen.takes]])
-        for index, kind in enumerate(chosen.gives):
-            known[kind].insert(0, [number, index])
-    outputs = known[SEQUENCE][:1] + known[VECTOR][:1]
-    if 'words' in inputs:
-        outputs += draw(st.lists(st.sampled_from(known[SEQUENCE] + known[VECTOR]),
-                                 max_size=2))
-        outputs = draw(st.permutations(outputs))
-    return {'inputs': inputs, 'steps': steps, 'outputs': outputs}
+from operations import NESTED
+from operations import STEPS
+from operations import UNITS
+from operations import operation
 
 
 # Layers of the user
@@ -496,7 +335,8 @@ def called_twice(building, option, x, y):
     return [layers.Add()([layer(x), layer(y)])]
 
 
-# Call arguments
+# Call arguments. What is `outermost` holds tensors where Keras calls a nested model
+# with those of its first call.
 
 
 @operation('s', 's', ['none', 'scale', 'training'])
@@ -506,25 +346,34 @@ def plain_argument(building, option, x):
     return [Shift()(x, **({'scale': .5} if option == 'scale' else {}))]
 
 
-@operation('ss', 's', ['tensor', 'list', 'nested'])
+def _tensors_can_be_made_again():
+    """Whether the backend has a means to; if not, `clone_model` refuses."""
+    if K.backend() == 'tensorflow':
+        import tensorflow
+        return tensorflow.__version__.startswith('1.')
+    return K.backend() == 'theano'
+
+
+@operation('ss', 's', ['tensor', 'list', 'nested'], outermost=True)
 def tensor_argument(building, option, x, y):
     by = {'tensor': y, 'list': [y, x], 'nested': {'of': (y, [y])}}
     return [Shift()(x, by=by[option])]
 
 
-@operation('ss', 's')
+@operation('ss', 's', outermost=True)
 def mask_argument(building, option, x, y):
     mask = layers.Lambda(lambda x: K.greater(x[:, :, 0], -.4))(y)
     layer = layers.SimpleRNN(UNITS, return_sequences=True)
     return [layer(x, mask=mask)]
 
 
-@operation('vv', 'v')
-def tensor_of_backend(building, option, x, y):
-    return [Shift()(x, by=2 * y)]
+if _tensors_can_be_made_again():
+    @operation('vv', 'v', outermost=True)
+    def tensor_of_backend(building, option, x, y):
+        return [Shift()(x, by=2 * y)]
 
 
-@operation('vv', 'v')
+@operation('vv', 'v', outermost=True)
 def tensor_in_closure(building, option, x, y):
     return [layers.Lambda(lambda x: x + y)(x)]
 

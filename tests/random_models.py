@@ -1,0 +1,162 @@
+"""Random models, made of all that a clone has to reproduce.
+
+`recipes` is a hypothesis strategy. A recipe is made of lists, numbers and texts, as
+JSON is. `build` makes its model, the same each time, with no op to spare. What the
+models are made of depends on the installed Keras: see `operations.py`.
+"""
+import hypothesis.strategies as st
+import keras
+from keras import layers
+from keras.models import Model
+from operations import NESTED
+from operations import OPERATIONS
+from operations import SEQUENCE
+from operations import STEPS
+from operations import UNITS
+from operations import VECTOR
+from operations import WORDS
+
+if keras.__version__.startswith('2.'):
+    import operations_keras2  # noqa: F401
+else:
+    import operations_keras3  # noqa: F401
+
+# Where a nested model gives a dict. Sorted, they are not in their order.
+NAMES_OF_OUTPUTS = ('sequence given', 'a vector')
+INPUTS = {'words': SEQUENCE, 'sequence': SEQUENCE, 'vector': VECTOR}
+
+
+def build(recipe):
+    """Builds the model of a recipe."""
+    return _Building(recipe, {}).model()
+
+
+class _Building(object):
+    """What is built of a recipe.
+
+    # Arguments
+        recipe: see `recipes`.
+        layers: dict {name: layer}, the layers that are shared; nested models share
+            them with the outer one.
+        dicts: whether inputs and outputs of the model are dicts, not lists.
+    """
+
+    def __init__(self, recipe, layers, dicts=False):
+        self._recipe = recipe
+        self._layers = layers
+        self._dicts = dicts
+        self._inputs = [self._input(name) for name in recipe['inputs']]
+        self._given = {}  # {number of a step: the tensors it gives}
+
+    def model(self, **kwargs):
+        inputs = self._inputs
+        outputs = [self._tensor(*each) for each in self._recipe['outputs']]
+        if self._dicts:
+            inputs = dict(zip(self._recipe['inputs'], inputs))
+            outputs = dict(zip(NAMES_OF_OUTPUTS, outputs))
+        return Model(inputs, outputs, **kwargs)
+
+    def shared(self, name, make):
+        """Returns the shared layer of a name; `make` makes it if it is the first."""
+        if name not in self._layers:
+            self._layers[name] = make()
+        return self._layers[name]
+
+    def nested_model(self, recipe, dicts=False, **kwargs):
+        """Returns a function that calls a new nested model.
+
+        # Arguments
+            recipe: of the nested model.
+            dicts: whether it takes and gives dicts, not lists.
+            **kwargs: further arguments of `Model`.
+
+        # Returns
+            A function that takes a sequence and a vector, and returns a list of
+            both.
+        """
+        model = _Building(recipe, self._layers, dicts).model(**kwargs)
+
+        def call(sequence, vector):
+            tensors = {'sequence': sequence, 'vector': vector}
+            if dicts:
+                given = model(tensors)
+                return [given[name] for name in NAMES_OF_OUTPUTS]
+            return model([tensors[name] for name in recipe['inputs']])
+        return call
+
+    def _input(self, name):
+        shape = {'words': (STEPS,), 'sequence': (STEPS, UNITS), 'vector': (UNITS,)}
+        return layers.Input(shape[name], name=name if self._dicts else None)
+
+    def _tensor(self, number, index):
+        # What no output needs is not built: nothing of it would be in a clone.
+        if number not in self._given:
+            self._given[number] = self._do(number)
+        return self._given[number][index]
+
+    def _do(self, number):
+        if number < len(self._inputs):
+            x = self._inputs[number]
+            if self._recipe['inputs'][number] == 'words':
+                x = layers.Embedding(WORDS, UNITS, mask_zero=True)(x)
+            return [x]
+        step = self._recipe['steps'][number - len(self._inputs)]
+        name, option, takes = step
+        tensors = [self._tensor(*each) for each in takes]
+        return OPERATIONS[name].make(self, option, *tensors)
+
+
+def uses(recipe):
+    """Returns the names of the operations that the model of a recipe has, with
+    those of nested models, as often as they occur."""
+    first = len(recipe['inputs'])
+    waiting, done, names = [number for number, _ in recipe['outputs']], set(), []
+    while waiting:
+        number = waiting.pop()
+        if number < first or number in done:
+            continue
+        done.add(number)
+        name, option, takes = recipe['steps'][number - first]
+        names += [name] + (uses(option) if isinstance(option, dict) else [])
+        waiting += [number for number, _ in takes]
+    return names
+
+
+@st.composite
+def recipes(draw, inputs=('words', 'sequence', 'vector'), most=10, depth=3):
+    """Draws the recipe of a model.
+
+    # Arguments
+        inputs: names of its inputs, from `INPUTS`.
+        most: how many operations it has at most, those of nested models aside.
+        depth: how deep models are nested at most, this one counted.
+
+    # Returns
+        A dict: `inputs`, a list of names; `steps`, a list of lists (name of the
+        operation, option, references to the tensors it takes); and `outputs`, a
+        list of references. A reference is a list: the number of an input or,
+        counted on, of a step; and which of the tensors that it gives.
+    """
+    inputs = draw(st.permutations(inputs))
+    known = {kind: [[number, 0] for number, name in enumerate(inputs)
+                    if INPUTS[name] == kind] for kind in (SEQUENCE, VECTOR)}
+    names = [name for name in OPERATIONS
+             if (depth > 1 or OPERATIONS[name].options != NESTED) and
+             (depth == 3 or not OPERATIONS[name].outermost)]
+    steps = []
+    for number in range(len(inputs), len(inputs) + draw(st.integers(2, most))):
+        name = draw(st.sampled_from(names))
+        chosen = OPERATIONS[name]
+        option = (recipes(('sequence', 'vector'), most // 2, depth - 1)
+                  if chosen.options == NESTED else st.sampled_from(chosen.options))
+        # The tensors made last: else, few of the steps would lead to an output.
+        steps.append([name, draw(option), [draw(st.sampled_from(known[kind][:3]))
+                                           for kind in chosen.takes]])
+        for index, kind in enumerate(chosen.gives):
+            known[kind].insert(0, [number, index])
+    outputs = known[SEQUENCE][:1] + known[VECTOR][:1]
+    if 'words' in inputs:
+        outputs += draw(st.lists(st.sampled_from(known[SEQUENCE] + known[VECTOR]),
+                                 max_size=2))
+        outputs = draw(st.permutations(outputs))
+    return {'inputs': inputs, 'steps': steps, 'outputs': outputs}
