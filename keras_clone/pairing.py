@@ -269,12 +269,15 @@ class Pairing(object):
                 self._pair_tensors(path, 'call argument', x, y)
 
     def _pair_masks(self, path, what, mine, its):
+        if graphs.MASKS_MAY_APPEAR:
+            its = [None if x is None else y for x, y in zip(mine, its)]
         texts = [', '.join('none' if mask is None else 'a mask' for mask in masks)
                  for masks in (mine, its)]
         if texts[0] != texts[1]:
             self._in_nodes.append(Difference('graph', path, what, *texts))
         for x, y in zip(mine, its):
-            if x is not None and y is not None:
+            # Where a mask has a history, that tells which one it is in the clone.
+            if not (x is None or y is None or hasattr(x, '_keras_history')):
                 self._tensors.setdefault(id(x), y)
 
     def _compare_arguments(self, node, other):
