@@ -66,14 +66,12 @@ def outcome_of(recipe, clone_model):
         Keras itself cannot build or evaluate the model; and the reason.
     """
     import random_models
-    if keras_clone.keras_release().startswith('2.'):
-        from keras_clone import faithfulness
-    else:
-        from keras_clone.keras3 import faithfulness
+    from keras_clone.faithfulness import ModelError
+    from keras_clone.faithfulness import check_clone
     try:
-        report = faithfulness.check_clone(lambda: random_models.build(recipe),
-                                          clone_model, saving=False, locate=False)
-    except faithfulness.ModelError as error:
+        report = check_clone(lambda: random_models.build(recipe), clone_model,
+                             saving=False, locate=False)
+    except ModelError as error:
         return [NOT_BUILT, str(error)]
     return [report.outcome, report.reason]
 
@@ -293,9 +291,8 @@ INTRODUCTION = """\
 
 `make fuzz` and `make fuzz-keras3` draw models and clone each, and its clone, by the
 released function and by this package. `python tests/fuzz.py --record` writes this
-page. What a clone is held against is told in `keras_clone/faithfulness.py` and, for
-Keras 3, in `keras_clone/keras3/faithfulness.py`; what the models are made of, in
-`tests/operations_keras2.py` and `tests/operations_keras3.py`.
+page. What a clone is held against is told in `keras_clone/faithfulness.py`, what the
+models are made of in `tests/operations_keras2.py` and `tests/operations_keras3.py`.
 """
 
 
