@@ -217,6 +217,12 @@ class Pairing(object):
         layer, node_index, tensor_index = x._keras_history
         other, other_index, other_tensor_index = getattr(
             y, '_keras_history', (None, None, None))
+        if layer is None and other is None:
+            self._tensors[id(x)] = y  # An input of a `Function` may have no layer.
+            return
+        if layer is None or other is None:
+            self._nodes_differ(path, what, x, y)
+            return
         if id(layer) not in self._partners and id(other) not in self._originals:
             # Only a call argument leads to this layer: no model lists it.
             self._pair_layers(layer.name, layer, other)

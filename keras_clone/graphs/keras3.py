@@ -145,7 +145,8 @@ def _consumers(operation):
         found.append(operation)
         if is_network(operation):
             inputs = getattr(_graph(operation), 'inputs', [])
-            waiting.extend(x._keras_history.operation for x in inputs)
+            layers = [x._keras_history.operation for x in inputs]
+            waiting.extend(layer for layer in layers if layer is not None)
         else:
             waiting.extend(each for _, each in inner_layers(operation))
         if not getattr(operation, 'weights', []):

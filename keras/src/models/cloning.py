@@ -522,7 +522,10 @@ def _copied_operation(operation, cloner=None):
     """Returns an operation that is no layer once more, without its calls."""
     cloner = cloner or _Cloner()
     if isinstance(operation, Function):
-        inputs = tree.map_structure(_tensor_like, operation._inputs_struct)
+        inputs = tree.map_structure(
+            lambda x: cloner._new_input(x) if _has_layer(x) else _tensor_like(x),
+            operation._inputs_struct,
+        )
         outputs = cloner._outputs(operation, tree.flatten(inputs))
         return Function(inputs, outputs, name=operation.name)
     clone = object.__new__(type(operation))
@@ -541,6 +544,11 @@ def _nodes_in_call_order(function):
     return in_call_order(
         nodes, lambda node: node.operation, lambda node: node.parent_nodes
     )
+
+
+def _has_layer(x):
+    """Returns whether an input of a `Function` comes from a layer: it need not."""
+    return x._keras_history.operation is not None
 
 
 def _tensor_like(x):
