@@ -5,13 +5,14 @@ PYTHON3 = python3.11
 # Keras 2.2.4 is the release in which clone_model crashes; see tox.ini for the others.
 KERAS = Keras==2.2.4
 BIN = .venv/bin
-# What `make fuzz` draws.
+# What `make fuzz` and `make fuzz-keras3` draw.
 MODELS = 200
 SEED = 1
 # Where `make a11y` puts pictures of the pages; nowhere if it is empty.
 SCREENSHOTS =
 
-.PHONY: demo test test-keras2 test-keras3 coverage lint docs a11y table fuzz matrix mutation workflows clean
+.PHONY: demo test test-keras2 test-keras3 coverage lint docs a11y table fuzz fuzz-keras3 \
+    matrix mutation workflows clean
 
 demo: .venv/installed .venv/keras3-installed
 	@echo 'Keras 2.2.4, Python 3.7:'
@@ -27,13 +28,17 @@ test-keras2: .venv/installed
 	$(BIN)/python -m pytest -n 2
 
 test-keras3: .venv/keras3-installed
-	.venv/keras3/bin/python -m pytest -n 2 tests/keras3 tests/keras/src tests/test_overlay.py
+	.venv/keras3/bin/python -m pytest -n 2 tests/keras3 tests/keras/src tests/test_overlay.py \
+	    tests/test_random_models.py
 
 coverage: .venv/installed
 	$(BIN)/python -m pytest -m 'not real_models' --cov --cov-config=setup.cfg
 
 fuzz: .venv/installed
 	$(BIN)/python tests/fuzz.py --models $(MODELS) --seed $(SEED)
+
+fuzz-keras3: .venv/keras3-installed
+	.venv/keras3/bin/python tests/fuzz.py --models $(MODELS) --seed $(SEED)
 
 lint: .venv/installed
 	$(BIN)/flake8

@@ -217,6 +217,12 @@ class Pairing(object):
         layer, node_index, tensor_index = x._keras_history
         other, other_index, other_tensor_index = getattr(
             y, '_keras_history', (None, None, None))
+        if layer is None and other is None:
+            self._tensors[id(x)] = y  # An input of a `Function` may have no layer.
+            return
+        if layer is None or other is None:
+            self._nodes_differ(path, what, x, y)
+            return
         if id(layer) not in self._partners and id(other) not in self._originals:
             # Only a call argument leads to this layer: no model lists it.
             self._pair_layers(layer.name, layer, other)
@@ -269,12 +275,15 @@ class Pairing(object):
                 self._pair_tensors(path, 'call argument', x, y)
 
     def _pair_masks(self, path, what, mine, its):
+        if graphs.MASKS_MAY_APPEAR:
+            its = [None if x is None else y for x, y in zip(mine, its)]
         texts = [', '.join('none' if mask is None else 'a mask' for mask in masks)
                  for masks in (mine, its)]
         if texts[0] != texts[1]:
             self._in_nodes.append(Difference('graph', path, what, *texts))
         for x, y in zip(mine, its):
-            if x is not None and y is not None:
+            # Where a mask has a history, that tells which one it is in the clone.
+            if not (x is None or y is None or hasattr(x, '_keras_history')):
                 self._tensors.setdefault(id(x), y)
 
     def _compare_arguments(self, node, other):

@@ -16,6 +16,7 @@ import platform
 import subprocess
 import sys
 import time
+import traceback
 
 import click
 from hypothesis import HealthCheck
@@ -39,6 +40,7 @@ VERSIONS = ('keras', 'backend', 'backend_release', 'python')
 # Hypothesis slows down with the number of examples it has seen.
 BATCH = 100
 NOT_BUILT = 'not built'
+NOT_JUDGED = 'not judged'
 
 
 # The process that judges
@@ -62,8 +64,9 @@ def outcome_of(recipe, clone_model):
         clone_model: the function.
 
     # Returns
-        A list: one of the outcomes of `keras_clone.faithfulness`, or NOT_BUILT where
-        Keras itself cannot build or evaluate the model; and the reason.
+        A list: one of the outcomes of `keras_clone.faithfulness`, NOT_BUILT where
+        Keras itself cannot build or evaluate the model, or NOT_JUDGED where there is
+        an error in judging; and the reason.
     """
     import random_models
     from keras_clone.faithfulness import ModelError
@@ -73,6 +76,8 @@ def outcome_of(recipe, clone_model):
                              saving=False, locate=False)
     except ModelError as error:
         return [NOT_BUILT, str(error)]
+    except Exception:  # Looked into like an unfaithful clone, not the end of it all.
+        return [NOT_JUDGED, traceback.format_exc()]
     return [report.outcome, report.reason]
 
 
@@ -289,10 +294,10 @@ def page(runs):
 INTRODUCTION = """\
 # Random models
 
-`make fuzz` draws models and clones each, and its clone, by the released function
-and by this package. `python tests/fuzz.py --record` writes this page. What a clone
-is held against is told in `keras_clone/faithfulness.py`, what the models are made
-of in `tests/random_models.py`.
+`make fuzz` and `make fuzz-keras3` draw models and clone each, and its clone, by the
+released function and by this package. `python tests/fuzz.py --record` writes this
+page. What a clone is held against is told in `keras_clone/faithfulness.py`, what the
+models are made of in `tests/operations_keras2.py` and `tests/operations_keras3.py`.
 """
 
 

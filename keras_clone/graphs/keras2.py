@@ -504,3 +504,5 @@ def reloaded(model, objects):
 
 # What records how a graph came to be.
 RECORDS = (Node,)
+# Whether a clone may have a mask where the original has none.
+MASKS_MAY_APPEAR = False

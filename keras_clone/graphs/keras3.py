@@ -28,6 +28,10 @@ from ..drawing import Input
 
 # What records how a graph came to be.
 RECORDS = (Node, SymbolicArguments)
+# A model that begins at a hidden tensor has lost the masks of its graph
+# (`clone_graph_nodes` in `keras/src/models/functional.py`). They are there when it
+# is called, and are compared then.
+MASKS_MAY_APPEAR = True
 # What layer and clone have in common, apart from their class.
 ATTRIBUTES = ('trainable', 'stateful', 'built', 'supports_masking', 'compute_dtype',
               'variable_dtype')
@@ -141,7 +145,8 @@ def _consumers(operation):
         found.append(operation)
         if is_network(operation):
             inputs = getattr(_graph(operation), 'inputs', [])
-            waiting.extend(x._keras_history.operation for x in inputs)
+            layers = [x._keras_history.operation for x in inputs]
+            waiting.extend(layer for layer in layers if layer is not None)
         else:
             waiting.extend(each for _, each in inner_layers(operation))
         if not getattr(operation, 'weights', []):

@@ -42,6 +42,16 @@ def test_guard_functions_of_ops_and_of_the_backend_are_read_back_as_released():
                                        model.predict(x, verbose=0), rtol=1e-6)
 
 
+@pytest.mark.parametrize('function', [ops.gelu, ops.relu, ops.tanh],
+                         ids=['gelu', 'guard relu', 'guard tanh'])
+def test_op_of_keras_is_found_again(function):
+    model = chain(lambda: layers.Dense(2, activation=function))()
+    found = model_from_json(model.to_json()).layers[-1].activation
+    value = np.array([-1., 2.])
+    np.testing.assert_allclose(ops.convert_to_numpy(found(value)),
+                               ops.convert_to_numpy(function(value)), rtol=1e-5)
+
+
 def test_guard_registered_activation():
     @keras.saving.register_keras_serializable('test_activations')
     def relu(x):

@@ -33,6 +33,24 @@ def test_models_of_the_gallery_are_cloned_faithfully(build, assert_faithful):
     assert_faithful(build)
 
 
+def test_guard_mask_that_the_engine_made_a_call_argument(assert_faithful):
+    def build():
+        x = keras.Input((4,))
+        y = layers.Dense(3)(layers.Embedding(5, 3, mask_zero=True)(x))
+        return Model(x, [y, layers.GRU(3)(y)])
+    assert_faithful(build)
+
+
+def test_guard_masks_of_a_model_that_begins_at_a_hidden_tensor(assert_faithful):
+    def build():
+        x = keras.Input((4, 3))
+        hidden = layers.Dense(3)(x)
+        masked = layers.Dense(3)(layers.Masking()(hidden))
+        part = Model(hidden, layers.GRU(3)(masked))
+        return Model(x, part(x))
+    assert_faithful(build)
+
+
 def test_other_numbers_are_found_with_their_layer():
     report = check_clone(chain(lambda: layers.Dense(3), layers.ReLU),
                          changed(layers.ReLU, negative_slope=.5))

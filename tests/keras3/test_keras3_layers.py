@@ -110,9 +110,10 @@ def test_within(wrap, make, assert_faithful):
 
 @pytest.mark.parametrize('activation', [
     gelu, lambda x: TWO * x, relu, Thrice(), Thrice().method,
-    functools.partial(ops.leaky_relu, negative_slope=.3), activations.relu,
+    functools.partial(ops.leaky_relu, negative_slope=.3), ops.gelu, ops.sin,
+    activations.relu, ops.relu,
 ], ids=['named', 'lambda', 'named as one of Keras', 'object', 'method', 'partial',
-        'guard of Keras'])
+        'op named as an activation', 'op', 'guard of Keras', 'guard op'])
 def test_activation(activation, assert_faithful):
     assert_faithful(chain(lambda: layers.Dense(4, activation=activation),
                           lambda: layers.Activation(activation)))

@@ -65,6 +65,17 @@ def test_function_with_layers_in_it():
         np.testing.assert_allclose(ops.convert_to_numpy(y_clone), y, rtol=1e-5)
 
 
+@pytest.mark.parametrize('make_input', [
+    keras.Input, lambda shape: keras.KerasTensor((None, *shape))],
+    ids=['a layer', 'guard a tensor'])
+def test_inputs_of_a_function(make_input, assert_faithful):
+    def build():
+        y = make_input((3,))
+        x = keras.Input((3,), name='x')
+        return Model(x, keras.Function(y, y * TWO)(x))
+    assert_faithful(build)
+
+
 def test_guard_call_arguments(assert_faithful):
     def build():
         x = keras.Input((5,), dtype='int32', name='x')

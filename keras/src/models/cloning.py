@@ -402,10 +402,12 @@ def _attributes(model):
 def _plain_config(obj):
     """Returns the config of an object, to be read back as a new one.
 
-    It is None for a function of Keras: its name is enough.
+    It is None for a function that Keras finds by its name alone.
     """
-    if inspect.isfunction(obj) and get_name_from_symbol(obj) is not None:
-        return None
+    if inspect.isfunction(obj):
+        public = (get_name_from_symbol(obj) or "").split(".")
+        if public[1:2] and public[1] in serialization_lib.BUILTIN_MODULES:
+            return None
     if inspect.isclass(obj) or not hasattr(obj, "get_config"):
         return _live_value(obj)
     if isinstance(obj, Operation) and not isinstance(obj, Layer):
@@ -520,7 +522,10 @@ def _copied_operation(operation, cloner=None):
     """Returns an operation that is no layer once more, without its calls."""
     cloner = cloner or _Cloner()
     if isinstance(operation, Function):
-        inputs = tree.map_structure(_tensor_like, operation._inputs_struct)
+        inputs = tree.map_structure(
+            lambda x: cloner._new_input(x) if _has_layer(x) else _tensor_like(x),
+            operation._inputs_struct,
+        )
         outputs = cloner._outputs(operation, tree.flatten(inputs))
         return Function(inputs, outputs, name=operation.name)
     clone = object.__new__(type(operation))
@@ -539,6 +544,11 @@ def _nodes_in_call_order(function):
     return in_call_order(
         nodes, lambda node: node.operation, lambda node: node.parent_nodes
     )
+
+
+def _has_layer(x):
+    """Returns whether an input of a `Function` comes from a layer: it need not."""
+    return x._keras_history.operation is not None
 
 
 def _tensor_like(x):
