@@ -622,3 +622,11 @@ def test_attributes_of_the_original_are_as_before():
     clone_model(model)
     assert before == {name: (id(value), repr(value))
                       for name, value in vars(layer).items()}
+
+
+def test_guard_initializer_is_made_anew():
+    model = chain(lambda: Dense(2, kernel_initializer=initializers.Constant(3.)))()
+    mine, its = [each.layers[-1].kernel_initializer
+                 for each in (model, clone_model(model))]
+    assert its is not mine
+    assert its.get_config() == mine.get_config()
