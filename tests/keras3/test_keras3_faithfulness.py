@@ -45,7 +45,8 @@ def test_guard_masks_of_a_model_that_begins_at_a_hidden_tensor(assert_faithful):
     def build():
         x = keras.Input((4, 3))
         hidden = layers.Dense(3)(x)
-        part = Model(hidden, layers.GRU(3)(layers.Dense(3)(layers.Masking()(hidden))))
+        masked = layers.Dense(3)(layers.Masking()(hidden))
+        part = Model(hidden, layers.GRU(3)(masked))
         return Model(x, part(x))
     assert_faithful(build)
 
