@@ -20,6 +20,7 @@ from keras.engine.network import Network  # noqa: E402
 from keras_clone import faithfulness  # noqa: E402
 from keras_clone import gallery  # noqa: E402
 from keras_clone import graphs  # noqa: E402
+from keras_clone.difference import FAITHFUL  # noqa: E402
 
 FOLDER = os.path.join(ROOT, 'docs', 'pictures')
 
@@ -43,7 +44,7 @@ Graph = collections.namedtuple('Graph', 'heading boxes edges note')
 WIDTH, HEIGHT, GAP, MARGIN = 176, 44, 46, 20
 HEAD = 54           # what is above the graphs
 FOOT = 50           # and below
-GOOD = '', faithfulness.FAITHFUL
+GOOD = '', FAITHFUL
 LANES = 22          # between two tensors that go from one layer to another
 
 STYLE = """
