@@ -130,6 +130,16 @@ def test_argument_made_by_the_backend_from_a_hidden_layer():
     np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-5)
 
 
+def test_argument_made_by_the_backend_from_a_mask(assert_faithful):
+    def build():
+        words, x = Input((5,)), Input((5,))
+        embedding = Embedding(4, 3, mask_zero=True)
+        y = embedding(words)
+        is_word = K.cast(embedding.output_mask, 'float32')
+        return Model([words, x], [LSTM(2)(y), Mix()(x, extra=is_word)])
+    assert_faithful(build)
+
+
 def test_argument_made_by_the_backend_from_a_variable():
     x = Input((3,))
     factor = K.variable([1., 2., 3.])
