@@ -168,7 +168,8 @@ class _Original(object):
     def _compute(self):
         """Computes the outputs twice: where they differ, they are random."""
         try:
-            compute = graphs.evaluator(self.model, self.values)
+            self.read = {}
+            compute = graphs.evaluator(self.model, self.values, read=self.read)
             self.outputs, again = compute(), compute()
         except Exception as error:
             raise ModelError('The model cannot be evaluated on the inputs: %s.'
@@ -265,27 +266,25 @@ def function_differences(original, clone, pairing, on=None, locate=True):
     """
     if not original.is_built:
         return []
+    read = {}
     try:
         pairing.copy_weights()
-        outputs = graphs.evaluator(clone, original.values, on=on)()
+        outputs = graphs.evaluator(clone, original.values, on=on, read=read)()
     except Exception as error:
         texts = 'predict', 'outputs', summary(error)
     else:
         if original.computes(outputs):
-            return _foreign_variables(original, clone) if on is None else []
+            return _foreign_variables(original.read, read) if on is None else []
         texts = 'outputs', "the original's", distance(original.outputs, outputs)
     layer = _first_parting_layer(original, clone, pairing, on) if locate else ''
     return [Difference('function', layer, *texts)]
 
 
-def _foreign_variables(original, clone):
+def _foreign_variables(owned, read):
     """Finds the variables of the original that a clone computes from."""
-    read = graphs.variables_read(original.model, original.values)
-    owned = {id(variable) for variable in read}
     return [Difference('independent', '', 'what it computes from',
-                       'variables of its own', "the original's " + variable.path)
-            for variable in graphs.variables_read(clone, original.values)
-            if id(variable) in owned]
+                       'variables of its own', "the original's " + read[key].path)
+            for key in read if key in owned]
 
 
 def _first_parting_layer(original, clone, pairing, on=None):

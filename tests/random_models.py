@@ -21,6 +21,9 @@ if keras.__version__.startswith('2.'):
 else:
     import operations_keras3  # noqa: F401
 
+# The clone function of Keras 3 as released names unnamed inputs anew. It would get
+# no model right, and nothing else would be seen of it.
+NAMED = not keras.__version__.startswith('2.')
 # Where a nested model gives a dict. Sorted, they are not in their order.
 NAMES_OF_OUTPUTS = ('sequence given', 'a vector')
 INPUTS = {'words': SEQUENCE, 'sequence': SEQUENCE, 'vector': VECTOR}
@@ -28,7 +31,7 @@ INPUTS = {'words': SEQUENCE, 'sequence': SEQUENCE, 'vector': VECTOR}
 
 def build(recipe):
     """Builds the model of a recipe."""
-    return _Building(recipe, {}).model()
+    return _Building(recipe, {}, named=NAMED).model()
 
 
 class _Building(object):
@@ -38,12 +41,14 @@ class _Building(object):
         recipe: see `recipes`.
         layers: dict {name: layer}, the layers that are shared; nested models share
             them with the outer one.
+        named: whether inputs are named.
         dicts: whether inputs and outputs of the model are dicts, not lists.
     """
 
-    def __init__(self, recipe, layers, dicts=False):
+    def __init__(self, recipe, layers, named=False, dicts=False):
         self._recipe = recipe
         self._layers = layers
+        self._named = named
         self._dicts = dicts
         self._inputs = [self._input(name) for name in recipe['inputs']]
         self._given = {}  # {number of a step: the tensors it gives}
@@ -74,7 +79,7 @@ class _Building(object):
             A function that takes a sequence and a vector, and returns a list of
             both.
         """
-        model = _Building(recipe, self._layers, dicts).model(**kwargs)
+        model = _Building(recipe, self._layers, dicts, dicts).model(**kwargs)
 
         def call(sequence, vector):
             tensors = {'sequence': sequence, 'vector': vector}
@@ -86,7 +91,7 @@ class _Building(object):
 
     def _input(self, name):
         shape = {'words': (STEPS,), 'sequence': (STEPS, UNITS), 'vector': (UNITS,)}
-        return layers.Input(shape[name], name=name if self._dicts else None)
+        return layers.Input(shape[name], name=name if self._named else None)
 
     def _tensor(self, number, index):
         # What no output needs is not built: nothing of it would be in a clone.

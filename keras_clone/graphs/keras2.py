@@ -398,7 +398,7 @@ def _session(graph):
     return v1.Session(graph=graph, config=config)
 
 
-def evaluator(model, values, nodes=None, on=None):
+def evaluator(model, values, nodes=None, on=None, read=None):
     """Returns a function that computes what a model gives, as often as it is called.
 
     # Arguments
@@ -406,6 +406,7 @@ def evaluator(model, values, nodes=None, on=None):
         values: list of arrays, one for each input.
         nodes: list of nodes of the model, if not its outputs are asked for.
         on: list of the tensors that the model was built on, if it was.
+        read: left as it is: what a model computes from is told by `sources`.
 
     # Returns
         A function without arguments that returns a list of arrays: the outputs of
@@ -421,11 +422,6 @@ def evaluator(model, values, nodes=None, on=None):
             model.reset_states()
         return compute()
     return compute_from_start
-
-
-def variables_read(model, values):
-    """What `sources` tells need not be looked for in what is computed."""
-    return []
 
 
 def inputs_to_feed(model, values):

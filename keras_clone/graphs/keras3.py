@@ -225,7 +225,7 @@ def count_ops(ops):
 
 
 def sources(tensors, seen):
-    """What a model computes from is told by `variables_read`."""
+    """What a model computes from is told by the variables that it reads."""
     return set()
 
 
@@ -257,7 +257,7 @@ def fresh_state(seed=0):
         np.random.set_state(states[1])
 
 
-def evaluator(model, values, nodes=None, on=None):
+def evaluator(model, values, nodes=None, on=None, read=None):
     """Returns a function that computes what a model gives, as often as it is called.
 
     # Arguments
@@ -265,14 +265,15 @@ def evaluator(model, values, nodes=None, on=None):
         values: list of arrays, one for each input.
         nodes: list of nodes of the model, if not its outputs are asked for.
         on: list of the tensors that the model was built on, if it was.
+        read: dict to which the variables that are read are added: id -> variable.
 
     # Returns
         A function without arguments that returns a list of arrays: the outputs of
-        the model or of the nodes, and after them the masks that go with them.
-        Calling it changes no variable.
+        the model or of the nodes, and after them as many masks, an empty array for
+        each that is none. Calling it changes no variable.
     """
     def compute():
-        with keras.StatelessScope():
+        with _Readings({} if read is None else read):
             return _computed(model, values, nodes, on)
     return compute
 
@@ -287,26 +288,20 @@ def _computed(model, values, nodes=None, on=None):
         values = tree.pack_sequence_as(graph._inputs_struct, values)
     outputs = tree.flatten(model(values, training=False))
     masks = [backend.get_keras_mask(x) for x in outputs]
-    return [ops.convert_to_numpy(x) for x in outputs + masks if x is not None]
+    return [np.empty(0) if x is None else ops.convert_to_numpy(x)
+            for x in outputs + masks]
 
 
 class _Readings(keras.StatelessScope):
-    """Scope that notes which variables are read in it."""
+    """Scope that adds to a dict which variables are read in it."""
 
-    def __init__(self):
+    def __init__(self, read):
         super().__init__()
-        self.variables = {}
+        self.read = read
 
     def get_current_value(self, variable):
-        self.variables[id(variable)] = variable
+        self.read[id(variable)] = variable
         return super().get_current_value(variable)
-
-
-def variables_read(model, values):
-    """Returns the variables that a model reads when it computes its outputs."""
-    with _Readings() as readings:
-        _computed(model, values)
-    return list(readings.variables.values())
 
 
 def inputs_to_feed(model, values):

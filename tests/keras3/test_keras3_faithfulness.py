@@ -57,6 +57,26 @@ def test_other_numbers_are_found_with_their_layer():
     assert (report.outcome, report.layer) == ('wrong numbers', 're_lu')
 
 
+def test_mask_that_the_original_does_not_give_is_found():
+    class HidesMask(layers.Layer):
+        hides = True
+
+        def call(self, inputs):
+            return 2. * inputs
+
+        def compute_mask(self, inputs, previous_mask):
+            return None if self.hides else previous_mask
+
+    def clone_function(layer):
+        clone = type(layer).from_config(layer.get_config())
+        clone.hides = False
+        return clone
+    report = check_clone(chain(layers.Masking, HidesMask, shape=(4, 3)),
+                         lambda model: clone_model(
+                             model, clone_function=clone_function))
+    assert (report.outcome, report.layer) == ('wrong numbers', 'hides_mask')
+
+
 def test_crash_is_found_with_its_layer():
     def refuse(layer):
         if layer.name == 'dense_1':
