@@ -29,6 +29,12 @@ class CustomActivationWithBuiltinNameTest(testing.TestCase):
         with object_registration.CustomObjectScope({"relu": relu}):
             self.assertIs(activations.get(config), relu)
 
+    def test_op_with_other_defaults(self):
+        found = activations.get(activations.serialize(ops.gelu))
+        x = ops.convert_to_tensor([-1.0, 2.0])
+        self.assertAllClose(found(x), ops.gelu(x))
+        self.assertNotAllClose(found(x), activations.gelu(x))
+
     @parameterized.named_parameters(
         (name, function)
         for name, function in activations.ALL_OBJECTS_DICT.items()
