@@ -162,7 +162,9 @@ def own_outcomes_of_keras_3(keras, python=sys.executable, **environment):
     paths = [os.path.join(keras, 'keras', 'src', *name.split('/'))
              for name in OWN_TESTS_OF_KERAS_3]
     with tempfile.TemporaryDirectory() as scratch:
-        return _run(paths, scratch, keras, python, **environment)
+        # Outside of its root, pytest does not tell of which module a test is.
+        return _run(['--rootdir', keras] + paths, scratch, keras, python,
+                    **environment)
 
 
 def _run(arguments, directory, keras, python, **environment):

@@ -131,6 +131,15 @@ def test_code_of_the_first_issue_does_what_it_says(installed, tmp_path):
     assert prove.reproduce(patch, str(tmp_path)).strip() == page.expected
 
 
+def test_own_tests_of_keras_3_are_named_with_their_modules(installed, monkeypatch):
+    monkeypatch.setattr(prove, 'OWN_TESTS_OF_KERAS_3',
+                        ('layers/core/lambda_layer_test.py',))
+    found = prove.own_outcomes_of_keras_3(os.path.dirname(installed.folder))
+    assert found['lambda_layer_test.LambdaTest::test_correctness'] == 'passes'
+    passes = '{} passes'.format(len(found))
+    assert prove.summary(found, 'lambda_layer_test') == passes
+
+
 # The proof itself: it must be able to fail.
 
 def stages(before, after, together):
