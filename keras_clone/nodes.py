@@ -11,7 +11,7 @@ def in_call_order(nodes, layer_of, parents_of):
     second one is farther from the outputs.
 
     # Arguments
-        nodes: list of the nodes of a network, those of its inputs first.
+        nodes: list of the nodes of a network.
         layer_of: a function that returns the layer that a node is a call of.
         parents_of: a function that returns the nodes that a node depends on.
 
@@ -22,7 +22,7 @@ def in_call_order(nodes, layer_of, parents_of):
     for layer in {id(layer_of(node)): layer_of(node) for node in nodes}.values():
         calls = [node for node in layer._inbound_nodes if node in members]
         earlier_call.update(zip(calls[1:], calls))
-    ordered, done, pending = [], set(), nodes[::-1]
+    ordered, done, pending = [], set(), list(nodes)
     while pending:
         node = pending[-1]
         needed = [other for other in parents_of(node) if other in members]
