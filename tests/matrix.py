@@ -10,7 +10,6 @@ the check. `table` prints what it finds there. `record` enters it into
 docs/data/matrix.json, in place of earlier results of the same environments, and
 writes docs/matrix.md from that file.
 """
-import collections
 import json
 import os
 import platform
@@ -120,18 +119,6 @@ def page(found):
     lines = [INTRODUCTION.format(', '.join(sorted(set(
         result['date'] for result in found)))), _line(HEADINGS), _rule(HEADINGS)]
     lines += [_line(cells(result)) for result in found]
-    lines += ['', '## Your model, your Keras', '',
-              'What the clone is by the released function, on TensorFlow 1. Ours is '
-              'faithful where the last column says so.', '']
-    columns = collections.OrderedDict(
-        (result['keras'], result['models']) for result in found
-        if result['backend'].startswith('tensorflow 1.'))
-    headings = ['model'] + list(columns) + ['ours']
-    lines += [_line(headings), _rule(headings)]
-    for rows in zip(*columns.values()):
-        ours = sorted(set(row[2] for row in rows))
-        lines.append(_line([rows[0][0]] + [row[1] for row in rows] +
-                           [', '.join(ours)]))
     return '\n'.join(lines) + '\n'
 
 

@@ -42,5 +42,5 @@ def test_recorded_results_take_the_place_of_earlier_ones(results, monkeypatch):
     matrix.record()
     matrix.record()
     assert len(json.loads((results / 'data').read_text())) == 2
-    assert '| A model | crash | crash | faithful |' in (
-        results / 'page.md').read_text()
+    row = '| 2.2.4 | tensorflow 1.15.5 | 3.7.16 | 9 | 0 | 1 | 1 of 2 | 2 of 2 |'
+    assert (results / 'page.md').read_text().count(row) == 1

@@ -240,7 +240,7 @@ def test_numbers():
 def test_raise():
     raise KeyError('a')
 
-@pytest.mark.skip(reason='for the sake of it')
+@pytest.mark.skip(reason='to be reported as skipped, not as passed')
 def test_skip():
     pass
 ''')
