@@ -128,7 +128,7 @@ def uses(recipe):
 
 
 @st.composite
-def recipes(draw, inputs=('words', 'sequence', 'vector'), most=10, depth=3):
+def recipes(draw, inputs=('words', 'sequence', 'vector'), most=6, depth=3):
     """Draws the recipe of a model.
 
     # Arguments
@@ -152,7 +152,7 @@ def recipes(draw, inputs=('words', 'sequence', 'vector'), most=10, depth=3):
     for number in range(len(inputs), len(inputs) + draw(st.integers(2, most))):
         name = draw(st.sampled_from(names))
         chosen = OPERATIONS[name]
-        option = (recipes(('sequence', 'vector'), most // 2, depth - 1)
+        option = (recipes(('sequence', 'vector'), most - 2, depth - 1)
                   if chosen.options == NESTED else st.sampled_from(chosen.options))
         # The tensors made last: else, few of the steps would lead to an output.
         steps.append([name, draw(option), [draw(st.sampled_from(known[kind][:3]))
