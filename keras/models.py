@@ -178,12 +178,12 @@ class _Cloner(object):
 
     def _backend_tensor(self, x):
         """Returns a tensor that no layer made, computed anew where it has to be."""
-        replace, made, pending = {}, {id(x): x}, [x]
+        replace, made, pending = [], {id(x): x}, [x]
         while pending:
             for operand in _operands(pending.pop()):
                 if (id(operand) in self.tensor_map or
                         hasattr(operand, '_keras_history')):
-                    replace[operand] = self.tensor(operand)
+                    replace.append((operand, self.tensor(operand)))
                 elif id(operand) not in made:
                     made[id(operand)] = operand
                     pending.append(operand)
@@ -467,11 +467,15 @@ def _operands(x):
         ValueError: if the backend does not tell, and `x` depends on an input.
     """
     if K.backend() == 'tensorflow':
-        return list(x.op.inputs)
+        # What TensorFlow 2 computed at once has no op.
+        return list(x.op.inputs) if hasattr(x, 'op') else []
     if K.backend() == 'theano':
         return getattr(getattr(x, 'owner', None), 'inputs', [])
     if any(variable.is_input for variable in getattr(x, 'inputs', [])):
-        raise _not_made_by_a_layer(x)
+        raise ValueError(
+            'Cannot clone a model with a layer that was given the tensor %s: '
+            'functions of the backend made it from tensors of the model. Make it in '
+            'a `Lambda` layer.' % x)
     return []
 
 
@@ -481,30 +485,40 @@ def _recompute(x, made, replace):
     # Arguments
         x: the tensor, of any shape.
         made: the tensors to compute anew: `x` and those between `replace` and it.
-        replace: dict {tensor: tensor of the same shape to take in its place}.
+        replace: list of pairs (tensor, tensor of the same shape to take in its
+            place).
 
     # Returns
         A tensor of the shape of `x`.
-
-    # Raises
-        ValueError: if the backend has no means to do so.
     """
     if K.backend() == 'theano':
         import theano
-        return theano.clone(x, replace=replace)
+        return theano.clone(x, replace=dict(replace))
+    ops = [y.op for y in made
+           if hasattr(y, 'op') and (y.op.inputs or y.op.type == 'Const')]
     try:
         from tensorflow.contrib import graph_editor
     except ImportError:
-        raise _not_made_by_a_layer(x)
-    ops = [y.op for y in made if y.op.inputs or y.op.type == 'Const']
-    _, copies = graph_editor.copy_with_input_replacements(ops, replace)
+        return _copy_ops(ops, replace)[id(x)]
+    _, copies = graph_editor.copy_with_input_replacements(ops, dict(replace))
     return copies.transformed(x)
 
 
-def _not_made_by_a_layer(x):
-    return ValueError('Cannot clone a model with a layer that was given the tensor '
-                      '%s: functions of the backend made it from tensors of the '
-                      'model. Make it in a `Lambda` layer.' % x)
+def _copy_ops(ops, replace):
+    """Copies ops of TensorFlow 2, whose graphs have no cycles.
+
+    # Returns
+        A dict {id of a tensor: what it is in the copies}.
+    """
+    copies = {id(tensor): other for tensor, other in replace}
+    order = {op: i for i, op in enumerate(ops[0].graph.get_operations())}
+    for op in sorted(set(ops), key=order.get):
+        copy = op.graph.create_op(
+            op.type, [copies.get(id(y), y) for y in op.inputs],
+            [y.dtype for y in op.outputs], attrs=dict(op.node_def.attr),
+            op_def=op.op_def)
+        copies.update(zip(map(id, op.outputs), copy.outputs))
+    return copies
 
 
 def _nodes_in_call_order(network):

@@ -346,14 +346,6 @@ def plain_argument(building, option, x):
     return [Shift()(x, **({'scale': .5} if option == 'scale' else {}))]
 
 
-def _tensors_can_be_made_again():
-    """Whether the backend has a means to; if not, `clone_model` refuses."""
-    if K.backend() == 'tensorflow':
-        import tensorflow
-        return tensorflow.__version__.startswith('1.')
-    return K.backend() == 'theano'
-
-
 @operation('ss', 's', ['tensor', 'list', 'nested'], outermost=True)
 def tensor_argument(building, option, x, y):
     by = {'tensor': y, 'list': [y, x], 'nested': {'of': (y, [y])}}
@@ -367,7 +359,7 @@ def mask_argument(building, option, x, y):
     return [layer(x, mask=mask)]
 
 
-if _tensors_can_be_made_again():
+if K.backend() != 'cntk':  # It does not tell what a tensor is made of.
     @operation('vv', 'v', outermost=True)
     def tensor_of_backend(building, option, x, y):
         return [Shift()(x, by=2 * y)]
