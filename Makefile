@@ -12,7 +12,7 @@ SEED = 1
 SCREENSHOTS =
 
 .PHONY: demo test test-keras2 test-keras3 coverage lint docs a11y table fuzz fuzz-keras3 \
-    matrix mutation workflows clean
+    matrix mutation workflows benchmark clean
 
 demo: .venv/installed .venv/keras3-installed
 	@echo 'Keras 2.2.4, Python 3.7:'
@@ -39,6 +39,11 @@ fuzz: .venv/installed
 
 fuzz-keras3: .venv/keras3-installed
 	.venv/keras3/bin/python tests/fuzz.py --models $(MODELS) --seed $(SEED)
+
+# On an otherwise idle machine.
+benchmark: .venv/benchmarks-installed
+	$(BIN)/python benchmarks/cloning.py --record
+	.venv/keras3/bin/python benchmarks/cloning.py --record
 
 lint: .venv/installed
 	$(BIN)/flake8
@@ -96,6 +101,11 @@ clean:
 	@echo 'Installing Keras 3 and TensorFlow into .venv/keras3: some minutes.'
 	$(PYTHON3) -m venv .venv/keras3
 	.venv/keras3/bin/python -m pip install --quiet --no-compile 'keras==3.15.1' -e '.[tests]'
+	touch $@
+
+.venv/benchmarks-installed: setup.py | .venv/installed .venv/keras3-installed
+	$(BIN)/python -m pip install --quiet -e '.[benchmarks]'
+	.venv/keras3/bin/python -m pip install --quiet -e '.[benchmarks]'
 	touch $@
 
 .venv/tox-installed:

@@ -165,6 +165,7 @@ setup(
         'theano': theano,
         'tests': tests + tensorflow + theano + real_models,
         'tests-without-backend': tests,
+        'benchmarks': ['matplotlib'],
         'docs': ['LinkChecker', 'Sphinx', 'furo', 'myst-parser'],
     },
     entry_points={'console_scripts': ['keras-clone = keras_clone.__main__:main']},
