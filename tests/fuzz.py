@@ -220,7 +220,7 @@ def print_counts(data, console):
     outcomes = Table(box=None, pad_edge=False)
     outcomes.add_column('Outcome')
     outcomes.add_column('Released', justify='right')
-    outcomes.add_column('This one', justify='right')
+    outcomes.add_column('Overlay', justify='right')
     for outcome in sorted_outcomes(data):
         outcomes.add_row(outcome, str(data['released'].get(outcome, 0)),
                          str(data['active'].get(outcome, 0)))
@@ -278,14 +278,15 @@ def _sum(group):
 def page(runs):
     """Returns the page that shows the runs, as Markdown."""
     totals = sums(runs)
-    lines = [INTRODUCTION,
-             '| Keras | backend | Python | models | faithful: released | this one |',
+    lines = [INTRODUCTION, '<!-- totals -->', '',
+             '| Keras | backend | Python | models | faithful: released | overlay |',
              '|---|---|---|---|---|---|']
     for run in totals:
         lines.append('| {keras} | {backend} {backend_release} | {python} | {models} '
                      '| {theirs} | {ours} |'.format(
                          theirs=run['released'].get('faithful', 0),
                          ours=run['active'].get('faithful', 0), **run))
+    lines += ['', '<!-- end of totals -->']
     for run in totals:
         lines += _page_of(run)
     return '\n'.join(lines) + '\n'
@@ -295,7 +296,7 @@ INTRODUCTION = """\
 # Random models
 
 `make fuzz` and `make fuzz-keras3` draw models and clone each, and its clone, by the
-released function and by this package. `python tests/fuzz.py --record` writes this
+released function and by the overlay. `python tests/fuzz.py --record` writes this
 page. What a clone is held against is told in `keras_clone/faithfulness.py`, what the
 models are made of in `tests/operations_keras2.py` and `tests/operations_keras3.py`.
 """
@@ -308,7 +309,7 @@ def _page_of(run):
              'build or evaluate {} more.'.format(
                  ' and '.join(run['date']), ', '.join(run['seed']), run['models'],
                  run['seconds'] // 60, run['not_built']), '',
-             '| outcome | released | this one |', '|---|---|---|']
+             '| outcome | released | overlay |', '|---|---|---|']
     for outcome in sorted_outcomes(run):
         lines.append('| {} | {} | {} |'.format(
             outcome, run['released'].get(outcome, 0), run['active'].get(outcome, 0)))
@@ -361,7 +362,7 @@ def _counted(models, minutes, seed):
             sys.exit(1)
     data = data_of(counts, seed, time.time() - start)
     print_counts(data, console)
-    console.print('%d models: released clone_model faithful for %d, this one for %d.'
+    console.print('%d models: released clone_model faithful for %d, overlay for %d.'
                   % (counts.models, counts.released['faithful'],
                      counts.active['faithful']), highlight=False)
     return data

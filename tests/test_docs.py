@@ -46,6 +46,13 @@ def test_a_page_without_the_place_of_a_table_is_refused():
         table.page('', table.recorded())
 
 
+@pytest.mark.once
+@pytest.mark.parametrize('release', ['2.2.4', '2.3.1'])
+def test_the_diff_on_the_page_is_the_patch(release):
+    patch = read('patches', release, '0001-one-mask-per-output.patch')
+    assert '```diff\n%s```' % patch[patch.index('@@'):] in read('README.md')
+
+
 def test_the_pictures_are_those_of_the_live_models():
     pytest.importorskip('drawsvg', reason='It needs Python 3.7.')
     import pictures
