@@ -104,14 +104,18 @@ def print_table():
 def record():
     """Enters the results into the data, and writes the page."""
     new = results()
-    known = _load(DATA) if os.path.exists(DATA) else []
-    old = [result for result in known if _versions(result) not in
+    old = [result for result in recorded() if _versions(result) not in
            list(map(_versions, new))]
     with open(DATA, 'w') as file:
         json.dump(_sorted(old + new), file, indent=1, sort_keys=True)
         file.write('\n')
     with open(PAGE, 'w') as file:
-        file.write(page(_load(DATA)))
+        file.write(page(recorded()))
+
+
+def recorded():
+    """Returns the results in the data."""
+    return _load(DATA) if os.path.exists(DATA) else []
 
 
 def page(found):

@@ -5,22 +5,13 @@ import keras
 import numpy as np
 from keras import Model, Sequential, layers, ops
 
+from keras3.custom_objects import RELEASE, Holder, gelu, relu
 from operations import NESTED, STEPS, UNITS, operation
 
 FACTOR = .8
-RELEASE = tuple(map(int, keras.__version__.split('.')))
 
 
 # Functions and classes of the user
-
-
-def gelu(x):
-    return .5 * x * (1 + ops.tanh(x))
-
-
-def relu(x):
-    """Has the name of an activation of Keras, and computes something else."""
-    return -ops.relu(-x)
 
 
 def scaled(x, by=3.):
@@ -202,20 +193,6 @@ class Shift(layers.Layer):
         for leaf in keras.tree.flatten(by):
             inputs = inputs if leaf is None else inputs + leaf
         return scale * inputs
-
-
-class Holder(layers.Layer):
-    """Calls a layer that its config hands out as it is, in a container."""
-
-    def __init__(self, held, **kwargs):
-        super().__init__(**kwargs)
-        self.held = list(held)
-
-    def call(self, inputs):
-        return self.held[0](inputs)
-
-    def get_config(self):
-        return {**super().get_config(), 'held': list(self.held)}
 
 
 class OwnWrapper(layers.Wrapper):

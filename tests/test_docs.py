@@ -5,10 +5,12 @@ import re
 import sys
 
 import keras_clone
+import matrix
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, 'docs'))
+sys.path[:0] = [os.path.join(ROOT, 'benchmarks'), os.path.join(ROOT, 'docs')]
+import cloning  # noqa: E402
 import table  # noqa: E402
 
 
@@ -77,3 +79,16 @@ def test_every_picture_is_about_a_release_of_the_matrix():
 def test_links_to_files_lead_to_files(page):
     for link in re.findall(r'\]\(([^)#:]+)(?:#[^)]*)?\)', read(page)):
         assert os.path.exists(os.path.join(ROOT, link)), link
+
+
+@pytest.mark.once
+def test_the_page_of_releases_and_backends_says_what_the_data_say():
+    assert read('docs', 'matrix.md') == matrix.page(matrix.recorded())
+
+
+@pytest.mark.once
+def test_the_page_of_costs_says_what_the_data_say():
+    runs = cloning.recorded()
+    assert read('docs', 'performance.md') == cloning.page(runs)
+    for run in runs:
+        assert os.path.exists(cloning.PLOT.format(**run))
