@@ -102,7 +102,8 @@ def test_multi_gpu_model_of_a_masked_seq2seq_model(monkeypatch):
     monkeypatch.setattr(multi_gpu_utils, '_get_available_devices',
                         lambda: ['/cpu:0', '/gpu:0', '/gpu:1'])
     K.clear_session()
-    K.set_session(tf.Session(config=tf.ConfigProto(allow_soft_placement=True)))
+    if hasattr(tf, 'Session'):  # TensorFlow 2 places softly by itself.
+        K.set_session(tf.Session(config=tf.ConfigProto(allow_soft_placement=True)))
 
     target, h, c = [keras.Input(shape=(size,)) for size in (3, 2, 2)]
     y = keras.layers.Embedding(6, 3, mask_zero=True)(target)
