@@ -331,7 +331,8 @@ def fresh_state(seed=0):
     random_state = np.random.get_state()
     np.random.seed(seed)
     try:
-        with _fresh_graph() if backend_name() == 'tensorflow' else _fresh_names():
+        with (_fresh_graph(seed) if backend_name() == 'tensorflow' else
+              _fresh_names()):
             yield
     finally:
         np.random.set_state(random_state)
@@ -350,11 +351,11 @@ def _fresh_names():
 
 
 @contextlib.contextmanager
-def _fresh_graph():
+def _fresh_graph(seed):
     import tensorflow as tf
     from keras.backend import tensorflow_backend
     if tf.executing_eagerly():
-        with _fresh_keras_graph():
+        with _fresh_keras_graph(), _tensorflow_seed(seed):
             yield
         return
     with tf.Graph().as_default() as graph, _session(graph):
@@ -381,6 +382,19 @@ def _fresh_keras_graph():
     finally:
         backend._GRAPH, tensorflow_backend._LEARNING_PHASE_CACHE = old
         backend._GRAPH_LEARNING_PHASES.pop(graph, None)
+
+
+@contextlib.contextmanager
+def _tensorflow_seed(seed):
+    """TensorFlow 2: what initializers draw depends on its own seed as well."""
+    import tensorflow as tf
+    from tensorflow.python.eager.context import context
+    old = {name: vars(context()).get(name) for name in ('_seed', '_rng')}
+    tf.random.set_seed(seed)
+    try:
+        yield
+    finally:
+        vars(context()).update(old)
 
 
 def _session(graph):
