@@ -127,8 +127,8 @@ def measure(subject, runs):
     # Returns
         A dict: `name`, `family`, `size`; and by the names in `WAYS`, each None where
         it raises: `seconds`, the median time; `ops`, the number of ops added to the
-        graph; `megabytes`, the peak of the memory that Python objects take. And
-        `share`: the part of the time of our `clone_model` that is spent in its own
+        graph. And of our `clone_model`: `megabytes`, the peak of the memory that
+        Python objects take; `share`, the part of its time that is spent in its own
         code and not in what it calls.
     """
     seconds, ops = {way: [] for way in WAYS}, {}
@@ -140,8 +140,7 @@ def measure(subject, runs):
         'name': subject.name, 'family': subject.family, 'size': subject.size,
         'seconds': {way: None if None in times else statistics.median(times)
                     for way, times in seconds.items()},
-        'ops': ops, 'share': _own_share(subject),
-        'megabytes': {way: _peak(subject, way) for way in WAYS}}
+        'ops': ops, 'share': _own_share(subject), 'megabytes': _peak(subject)}
 
 
 def _in_fresh_graph(subject, way, call):
@@ -166,17 +165,15 @@ def _timed(subject, way):
     return _in_fresh_graph(subject, way, call)
 
 
-def _peak(subject, way):
+def _peak(subject):
     def call(make):
         tracemalloc.start()
         try:
             make()
             return tracemalloc.get_traced_memory()[1] / 1e6
-        except Exception:
-            return None
         finally:
             tracemalloc.stop()
-    return _in_fresh_graph(subject, way, call)
+    return _in_fresh_graph(subject, 'ours', call)
 
 
 def _own_share(subject):
@@ -236,7 +233,7 @@ def cells(row):
     times = ['-' if row['seconds'][way] is None else
              '{:.0f}'.format(1e3 * row['seconds'][way]) for way in WAYS]
     return [row['name']] + times + [
-        str(row['ops']['ours'] or '-'), '{:.1f}'.format(row['megabytes']['ours']),
+        str(row['ops']['ours'] or '-'), '{:.1f}'.format(row['megabytes']),
         '{:.1%}'.format(row['share']), missed_goals(row)]
 
 
