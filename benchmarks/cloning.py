@@ -332,7 +332,7 @@ def plot(run):
         'ytick.color')})
     families = list(collections.OrderedDict.fromkeys(
         row['family'] for row in run['rows'] if row['family']))
-    figure, axes = pyplot.subplots(1, len(families), figsize=(9, 3))
+    figure, axes = pyplot.subplots(1, len(families), figsize=(7.6, 2.8))
     for family, axis in zip(families, axes):
         rows = [row for row in run['rows'] if row['family'] == family]
         for way in WAYS:
