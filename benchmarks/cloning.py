@@ -342,8 +342,9 @@ def plot(run):
         axis.set_title(family)
         axis.set_xlabel(UNITS_OF_SIZE[family])
     axes[0].set_ylabel('seconds')
-    axes[0].legend(frameon=False)
-    figure.tight_layout()
+    figure.tight_layout(rect=(0, .1, 1, 1))
+    figure.legend(*axes[0].get_legend_handles_labels(), loc='lower center',
+                  ncol=len(WAYS), frameon=False)
     svg = io.StringIO()
     figure.savefig(svg, format='svg', transparent=True, metadata={'Date': None})
     with open(PLOT.format(**run), 'w') as file:
