@@ -390,7 +390,7 @@ def _tensorflow_seed(seed):
     import tensorflow as tf
     from tensorflow.python.eager.context import context
     old = {name: vars(context()).get(name) for name in ('_seed', '_rng')}
-    tf.random.set_seed(seed)
+    tf.compat.v2.random.set_seed(seed)
     try:
         yield
     finally:
