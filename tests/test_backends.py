@@ -9,6 +9,7 @@ from keras import backend as K
 TESTS = os.path.dirname(os.path.abspath(__file__))
 
 
+@pytest.mark.once
 @pytest.mark.skipif(K.backend() == 'theano', reason='the other tests are on Theano')
 def test_tensors_made_by_theano():
     pytest.importorskip('theano')
