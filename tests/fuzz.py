@@ -265,7 +265,7 @@ def sums(runs):
 
 
 def _sum(group):
-    total = dict(group[0], seed=[run['seed'] for run in group],
+    total = dict(group[0], seed=sorted((run['seed'] for run in group), key=len),
                  date=sorted(set(run['date'] for run in group)))
     for name in ('models', 'not_built', 'seconds'):
         total[name] = sum(run[name] for run in group)
