@@ -242,7 +242,7 @@ def sorted_outcomes(data):
 def record(data):
     """Enters a run into the data, in place of one like it."""
     def key(run):
-        return [run[name] for name in VERSIONS + ('seed',)]
+        return [run[name] for name in VERSIONS] + [len(run['seed']), run['seed']]
     runs = [run for run in recorded() if key(run) != key(data)]
     with open(DATA, 'w') as file:
         json.dump(sorted(runs + [data], key=key), file, indent=1, sort_keys=True)
@@ -265,7 +265,7 @@ def sums(runs):
 
 
 def _sum(group):
-    total = dict(group[0], seed=sorted((run['seed'] for run in group), key=len),
+    total = dict(group[0], seed=[run['seed'] for run in group],
                  date=sorted(set(run['date'] for run in group)))
     for name in ('models', 'not_built', 'seconds'):
         total[name] = sum(run[name] for run in group)

@@ -129,9 +129,9 @@ def page(found):
 INTRODUCTION = """\
 # Releases and backends
 
-`make matrix` runs the tests in each of these environments, and `keras-clone check`,
-which clones the models of the gallery by the released function and by ours.
-`python tests/matrix.py record` writes this page. Run: {}.
+The environments of `tox.ini` run the tests, and `keras-clone check`, which clones
+the models of the gallery by the released function and by ours. `make matrix` runs
+most of them, `python tests/matrix.py record` writes this page. Run: {}.
 """
 
 

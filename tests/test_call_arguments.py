@@ -149,6 +149,15 @@ def test_argument_made_by_the_backend_from_a_variable():
     np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-5)
 
 
+@pytest.mark.skipif(K.backend() != 'tensorflow', reason='It is about TensorFlow 1')
+def test_argument_made_by_a_loop_which_is_a_cycle_in_the_graph():
+    pytest.importorskip('tensorflow.contrib')
+    x = Input((3,))
+    model = Model(x, Mix()(x, extra=K.map_fn(lambda row: 2 * row, x)))
+    np.testing.assert_allclose(clone_model(model).predict(np.ones((2, 3))),
+                               3 * np.ones((2, 3)))
+
+
 def test_guard_argument_that_does_not_depend_on_the_model():
     x = Input((3,))
     constant = K.constant([1., 2., 3.]) * 2

@@ -1027,7 +1027,10 @@ def test_fresh_state_on_tensorflow_2_is_a_new_graph(monkeypatch, tensorflow):
     monkeypatch.setattr(backend, '_GRAPH_LEARNING_PHASES', {})
     monkeypatch.setattr(tensorflow_backend, '_LEARNING_PHASE_CACHE', {1: 2},
                         raising=False)
-    with graphs.fresh_state():
+    seeds = []
+    monkeypatch.setattr(tensorflow.compat.v2.random, 'set_seed', seeds.append)
+    with graphs.fresh_state(3):
+        assert seeds == [3]
         assert backend._GRAPH.name == 'keras_graph'
         assert tensorflow_backend._LEARNING_PHASE_CACHE == {}
         backend._GRAPH_LEARNING_PHASES[backend._GRAPH] = 'a tensor of the graph'
