@@ -9,6 +9,7 @@ masks included. A new layer comes from `from_config(get_config())` as ever, with
 that it was taken from.
 """
 import inspect
+from itertools import zip_longest
 
 from keras_clone.functions import HOLDERS
 from keras_clone.functions import function_holding
@@ -23,13 +24,16 @@ from .engine.network import Network
 from .engine.sequential import Sequential
 from .engine.training import Model
 from .utils.generic_utils import custom_object_scope
-from .utils.generic_utils import is_all_none
 from .utils.generic_utils import to_list
 from .utils.generic_utils import unpack_singleton
 from .utils.layer_utils import get_source_inputs
 
 # Most of what a layer's attributes are: no config has anything from within them.
 _LEAVES = (type(None), bool, int, float, str, Node)
+
+_NOT_RECOMPUTED = (
+    'Cannot clone a model with a layer that was given the tensor %s: functions of '
+    'the backend made it from tensors of the model. Make it in a `Lambda` layer.')
 
 
 def clone_model(model, input_tensors=None):
@@ -250,10 +254,10 @@ class _Cloner(object):
         self._map_outputs(node, layer._inbound_nodes[-1])
 
     def _map_outputs(self, node, new_node):
-        for x, y, mask, new_mask in zip(node.output_tensors,
-                                        new_node.output_tensors,
-                                        _output_masks(node),
-                                        _output_masks(new_node)):
+        for x, y in zip(node.output_tensors, new_node.output_tensors):
+            self.tensor_map[id(x)] = y
+        # One None or one tuple may be the mask of all tensors.
+        for mask, new_mask in zip_longest(node.output_masks, new_node.output_masks):
             if mask is not None and new_mask is None:
                 raise ValueError(
                     'Cannot clone layer "%s" of class `%s`: it gave a mask, its '
@@ -261,7 +265,6 @@ class _Cloner(object):
                     'class or in the config of the layer.'
                     % (node.outbound_layer.name,
                        type(node.outbound_layer).__name__))
-            self.tensor_map[id(x)] = y
             if mask is not None:
                 # A mask that layers pass on unchanged belongs to the first of them.
                 self.tensor_map.setdefault(id(mask), new_mask)
@@ -461,22 +464,33 @@ def _constructor_arguments(layer):
 
 
 def _operands(x):
-    """Returns the tensors that a tensor of the backend is computed from.
+    """Returns what a tensor of the backend is computed from.
+
+    # Arguments
+        x: a tensor, or an op of TensorFlow that has no outputs.
+
+    # Returns
+        A list of tensors and such ops.
 
     # Raises
         ValueError: if the backend does not tell, and `x` depends on an input.
     """
     if K.backend() == 'tensorflow':
         # What TensorFlow 2 computed at once has no op.
-        return list(x.op.inputs) if hasattr(x, 'op') else []
+        op = getattr(x, 'op', x)
+        return list(getattr(op, 'inputs', [])) + _control_inputs(op)
     if K.backend() == 'theano':
         return getattr(getattr(x, 'owner', None), 'inputs', [])
     if any(variable.is_input for variable in getattr(x, 'inputs', [])):
-        raise ValueError(
-            'Cannot clone a model with a layer that was given the tensor %s: '
-            'functions of the backend made it from tensors of the model. Make it in '
-            'a `Lambda` layer.' % x)
+        raise ValueError(_NOT_RECOMPUTED % x)
     return []
+
+
+def _control_inputs(op):
+    """Returns the first outputs of the ops that have to run before an op, and those
+    ops themselves that have none."""
+    return [(each.outputs or [each])[0]
+            for each in getattr(op, 'control_inputs', [])]
 
 
 def _recompute(x, made, replace):
@@ -484,41 +498,58 @@ def _recompute(x, made, replace):
 
     # Arguments
         x: the tensor, of any shape.
-        made: the tensors to compute anew: `x` and those between `replace` and it.
+        made: what to compute anew: `x`, and the tensors and ops between `replace`
+            and it.
         replace: list of pairs (tensor, tensor of the same shape to take in its
             place).
 
     # Returns
         A tensor of the shape of `x`.
+
+    # Raises
+        ValueError: if a loop of TensorFlow 1 made it, which is a cycle of ops.
     """
     if K.backend() == 'theano':
-        import theano
-        return theano.clone(x, replace=dict(replace))
-    ops = [y.op for y in made
-           if hasattr(y, 'op') and (y.op.inputs or y.op.type == 'Const')]
-    try:
-        from tensorflow.contrib import graph_editor
-    except ImportError:
-        return _copy_ops(ops, replace)[id(x)]
-    _, copies = graph_editor.copy_with_input_replacements(ops, dict(replace))
-    return copies.transformed(x)
+        from theano.gof.graph import clone_get_equiv
+        # Not `theano.clone`, which copies what makes the other tensors as well.
+        return clone_get_equiv([y for y, _ in replace], [x], copy_inputs=False,
+                               copy_orphans=False, memo=dict(replace))[x]
+    ops = set(getattr(y, 'op', y) for y in made)
+    if any(op.type == 'Exit' for op in ops):
+        raise ValueError(_NOT_RECOMPUTED % x)
+    return _copy_ops([op for op in ops if op.inputs or op.type in ('Const', 'NoOp')],
+                     x, {id(tensor): other for tensor, other in replace})
 
 
-def _copy_ops(ops, replace):
-    """Copies ops of TensorFlow 2, whose graphs have no cycles.
+def _copy_ops(ops, x, replace):
+    """Copies TensorFlow ops into their graph.
+
+    # Arguments
+        ops: list of ops.
+        x: a tensor that one of them gives.
+        replace: dict {id of a tensor: tensor to take in its place}.
 
     # Returns
-        A dict {id of a tensor: what it is in the copies}.
+        What `x` is in the copies.
     """
-    copies = {id(tensor): other for tensor, other in replace}
-    order = {op: i for i, op in enumerate(ops[0].graph.get_operations())}
-    for op in sorted(set(ops), key=order.get):
-        copy = op.graph.create_op(
-            op.type, [copies.get(id(y), y) for y in op.inputs],
-            [y.dtype for y in op.outputs], attrs=dict(op.node_def.attr),
-            op_def=op.op_def)
-        copies.update(zip(map(id, op.outputs), copy.outputs))
-    return copies
+    import tensorflow as tf
+    from tensorflow.core.framework.graph_pb2 import GraphDef
+    names = set(op.name for op in ops)
+    nodes, inputs = GraphDef(versions=x.graph.graph_def_versions), {}
+
+    def is_given(y):
+        return id(y) in replace or getattr(y, 'op', y).name not in names
+
+    for op in ops:
+        node = nodes.node.add()
+        node.CopyFrom(op.node_def)
+        node.attr.pop('_class', None)  # The name of an op to run close to.
+        inputs.update((y.name, replace.get(id(y), y))
+                      for y in op.inputs if is_given(y))
+        inputs.update(('^' + y.op.name, replace.get(id(y), y))
+                      for y in _control_inputs(op) if is_given(y))
+    with x.graph.as_default():
+        return tf.graph_util.import_graph_def(nodes, inputs, [x.name])[0]
 
 
 def _nodes_in_call_order(network):
@@ -546,20 +577,6 @@ def _called_on(node):
     if len(rest) == len(states) and all(x is y for x, y in zip(rest, states)):
         return node.input_tensors[:1]
     return node.input_tensors
-
-
-def _output_masks(node):
-    """Returns the masks that a node gave, None or a tensor for each output.
-
-    Whether a layer has a mask is for its `compute_mask` to say. The attribute
-    `supports_masking` tells of the default `compute_mask` alone: it is False for a
-    nested model and, in some releases, for `Bidirectional`, which give masks.
-    """
-    output_tensors = node.output_tensors
-    output_masks = node.output_masks
-    if is_all_none(output_masks):
-        output_masks = [None] * len(output_tensors)
-    return output_masks
 
 
 def _check_not_subclassed(model):

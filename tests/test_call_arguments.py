@@ -1,5 +1,4 @@
 """Call arguments: what a layer was called with beside its inputs."""
-import sys
 import types
 
 import keras
@@ -23,6 +22,19 @@ class Mix(Layer):
         if isinstance(value, (list, tuple)):
             return [x for each in value for x in self._tensors(each)]
         return [] if value is None else [value]
+
+
+class TwiceWithTupleOfMasks(Layer):
+    """Gives two tensors, and a tuple where Keras has a list of masks."""
+
+    def call(self, inputs):
+        return [inputs, 2 * inputs]
+
+    def compute_output_shape(self, input_shape):
+        return [input_shape, input_shape]
+
+    def compute_mask(self, inputs, mask=None):
+        return mask, None
 
 
 class CellWithConstant(SimpleRNNCell):
@@ -121,13 +133,13 @@ def test_mask_argument_made_by_the_backend(assert_faithful):
     assert_faithful(build)
 
 
-def test_argument_made_by_the_backend_from_a_hidden_layer():
-    x = Input((3,))
-    hidden = K.abs(Dense(3)(x))
-    model = Model(x, Mix()(x, extra=hidden + hidden))
-    value = np.ones((2, 3))
-    clone = clone_model(model)
-    np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-5)
+def test_argument_made_by_the_backend_from_a_hidden_layer(assert_faithful):
+    def build():
+        x = Input((3,))
+        hidden = Dense(3)(x)
+        positive = K.abs(hidden)
+        return Model(x, Mix()(hidden, extra=positive + positive))
+    assert_faithful(build)
 
 
 def test_argument_made_by_the_backend_from_a_mask(assert_faithful):
@@ -149,13 +161,55 @@ def test_argument_made_by_the_backend_from_a_variable():
     np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-5)
 
 
-@pytest.mark.skipif(K.backend() != 'tensorflow', reason='It is about TensorFlow 1')
-def test_argument_made_by_a_loop_which_is_a_cycle_in_the_graph():
-    pytest.importorskip('tensorflow.contrib')
+@pytest.mark.skipif(K.backend() != 'tensorflow', reason='Branches are ops there')
+@pytest.mark.parametrize('sign', [1, -1])
+def test_argument_made_by_the_backend_in_one_of_two_branches(assert_faithful, sign):
+    def build():
+        x = Input((3,))
+        branch = K.switch(sign * K.sum(K.square(x)) > 0,
+                          lambda: K.constant([1., 2., 3.]), lambda: K.sum(x, axis=0))
+        return Model(x, Mix()(x, extra=branch))
+    assert_faithful(build)
+
+
+@pytest.mark.skipif(K.backend() != 'tensorflow', reason='It is about its ops')
+def test_argument_made_by_the_backend_after_another_op(assert_faithful):
+    import tensorflow as tf
+
+    def build():
+        x = Input((3,))
+        with x.graph.as_default():
+            checked = tf.debugging.Assert(K.sum(x) < 1000, [x])
+            with tf.control_dependencies([tf.group(checked, 2 * x)]):
+                extra = tf.identity(x) + 1
+        return Model(x, Mix()(x, extra=extra))
+    assert_faithful(build)
+
+
+@pytest.mark.skipif(K.backend() != 'tensorflow', reason='It is about its loops')
+def test_argument_made_by_a_loop_of_the_backend():
+    import tensorflow as tf
+
     x = Input((3,))
-    model = Model(x, Mix()(x, extra=K.map_fn(lambda row: 2 * row, x)))
-    np.testing.assert_allclose(clone_model(model).predict(np.ones((2, 3))),
-                               3 * np.ones((2, 3)))
+    with x.graph.as_default():
+        extra = K.map_fn(lambda row: 2 * row, x)
+    model = Model(x, Mix()(x, extra=extra))
+    if tf.__version__.startswith('1.'):  # A cycle of ops.
+        with pytest.raises(ValueError, match='Make it in a `Lambda` layer'):
+            clone_model(model)
+    else:
+        np.testing.assert_allclose(clone_model(clone_model(model)).predict(
+            np.ones((2, 3))), 3 * np.ones((2, 3)))
+
+
+def test_argument_from_the_second_output_of_a_layer_with_a_tuple_of_masks(
+        assert_faithful):
+    def build():
+        words, other = Input((5,)), Input((5, 3))
+        x, twice = TwiceWithTupleOfMasks()(
+            Embedding(4, 3, mask_zero=True)(words))
+        return Model([words, other], [x, Mix()(other, extra=twice)])
+    assert_faithful(build)
 
 
 def test_guard_argument_that_does_not_depend_on_the_model():
@@ -164,16 +218,6 @@ def test_guard_argument_that_does_not_depend_on_the_model():
     clone = clone_model(Model(x, Mix()(x, extra=constant)))
     assert clone.layers[-1]._inbound_nodes[0].arguments['extra'] is constant
     np.testing.assert_allclose(clone.predict(np.zeros((1, 3))), [[2, 4, 6]])
-
-
-@pytest.mark.skipif(K.backend() != 'tensorflow', reason='It is about TensorFlow 2')
-def test_argument_made_by_the_backend_where_tensorflow_has_no_graph_editor(
-        monkeypatch, assert_faithful):
-    def build():
-        x = Input((3,))
-        return Model(x, Mix()(x, extra=2 * x + K.sum(x, axis=1, keepdims=True)))
-    monkeypatch.setitem(sys.modules, 'tensorflow.contrib', None)
-    assert_faithful(build)
 
 
 def test_mask_argument_none_switches_the_mask_off(assert_faithful):
