@@ -260,8 +260,13 @@ def count_ops(ops):
     weight or sees to it that all weights are initialized.
     """
     return collections.Counter(op.type for op in ops if op.type not in ASIDE and
-                               not (op.type in ASSIGN and
-                                    op.inputs[1].op.type == 'Placeholder'))
+                               not _sets_value(op))
+
+
+def _sets_value(op):
+    """Returns whether an op sets the value of a weight, or reads it right after."""
+    return (op.type in ASSIGN and op.inputs[1].op.type == 'Placeholder' or
+            any(_sets_value(before) for before in op.control_inputs))
 
 
 def sources(tensors, seen):
