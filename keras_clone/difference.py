@@ -62,13 +62,14 @@ class Report(collections.namedtuple(
         layer: name of the layer at which the clone first parts from the original
             in this respect; empty if it is none.
         reason: one readable line; empty for a faithful clone.
-        differences: list of every `Difference` found.
+        differences: list of every `Difference` found, each once.
     """
     __slots__ = ()
 
     @classmethod
     def of(cls, differences):
         """Returns the report on a list of `Difference`s."""
+        differences = list(collections.OrderedDict.fromkeys(differences))
         for outcome in OUTCOMES:
             for each in differences:
                 if each.outcome == outcome:

@@ -816,6 +816,12 @@ def test_fault_of_every_generation_is_reported_once():
     assert not any(each.clause == 'closed' for each in report.differences)
 
 
+def test_same_fault_of_two_calls_of_a_layer_is_reported_once():
+    report = check(twice, lambda model: Model(model.inputs, model.outputs), depth=2)
+    assert report.differences
+    assert len(report.differences) == len(set(report.differences))
+
+
 def test_clone_that_cannot_be_saved_is_found():
     def clone(model):
         return chain(end=Unsavable(2, name='last'))
