@@ -77,9 +77,10 @@ def check(context, model, only, seed, as_json, verbose, lines):
     Says for each clone whether it is faithful and, if not, at which layer it first
     parts from the original.
 
-    MODEL is an .h5 file, or package.module:function: a function that builds a model
-    and returns it, or returns a pair (model, list of input arrays). Without MODEL,
-    a gallery of models is checked, the one of Keras issue 12202 first.
+    MODEL is an .h5 or .keras file, or package.module:function: a function that
+    builds a model and returns it, or returns a pair (model, list of input arrays).
+    Without MODEL, a gallery of models is checked, the one of Keras issue 12202
+    first.
 
     \b
     What a clone that is not faithful can be called, the worst first:
@@ -192,7 +193,8 @@ def _subjects(model, only):
         return [_of_file(model)]
     if ':' in model:
         return [_of_function(model)]
-    raise Failure('MODEL should be an .h5 file or %s. Found: %s' % (FUNCTION, model))
+    raise Failure('MODEL should be an .h5 or .keras file or %s. Found: %s'
+                  % (FUNCTION, model))
 
 
 def _of_gallery(only):
@@ -216,9 +218,10 @@ def _of_file(path):
         from keras.models import load_model
         return load_model(path, compile=False)
     return Subject(path, os.path.basename(path), load, False,
-                   ' A file holds no custom layers and functions: if the model has '
-                   'some, write a function that loads it with `custom_objects`, and '
-                   'give %s.' % FUNCTION)
+                   ' A file holds no custom layers and functions, and Keras 3 reads '
+                   'no `Lambda` of it unasked: if the model has some, write a '
+                   'function that loads it with `custom_objects` or '
+                   '`safe_mode=False`, and give %s.' % FUNCTION)
 
 
 def _of_function(model):

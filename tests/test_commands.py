@@ -273,7 +273,7 @@ def test_file_is_checked(models, overlay):
 
 
 @pytest.mark.parametrize('arguments, message', [
-    (['model'], 'MODEL should be an .h5 file or package.module:function. '
+    (['model'], 'MODEL should be an .h5 or .keras file or package.module:function. '
                 'Found: model'),
     (['model.h5'], 'There is no file model.h5.'),
     (['no_such_module:make'], 'The module of MODEL, no_such_module, cannot be '
@@ -312,9 +312,10 @@ def test_error_with_a_file_tells_what_to_do_about_custom_layers(models, overlay)
     Sequential([Custom(2, input_shape=(3,))]).save('own.h5')
     line = run('check', '--lines', 'own.h5').output.splitlines()[-1]
     assert line == ('Error: own.h5: The model cannot be built: ValueError: Unknown '
-                    'layer: Custom. A file holds no custom layers and functions: if '
-                    'the model has some, write a function that loads it with '
-                    '`custom_objects`, and give package.module:function.')
+                    'layer: Custom. A file holds no custom layers and functions, '
+                    'and Keras 3 reads no `Lambda` of it unasked: if the model has '
+                    'some, write a function that loads it with `custom_objects` or '
+                    '`safe_mode=False`, and give package.module:function.')
 
 
 def test_check_without_keras_is_an_error(monkeypatch):

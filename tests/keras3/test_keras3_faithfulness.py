@@ -195,6 +195,19 @@ def test_fresh_state_is_seen_by_nobody_afterwards():
     assert layers.Dense(2).name not in ('dense', name)
 
 
+def test_check_of_a_file_with_a_lambda_tells_how_to_load_it(tmp_path):
+    x = keras.Input((2,))
+    model = keras.Model(x, layers.Lambda(lambda x: 2 * x)(x))
+    model.save(tmp_path / 'own.keras')
+    command = [sys.executable, '-m', 'keras_clone', 'check',
+               str(tmp_path / 'own.keras')]
+    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    done = subprocess.run(command, cwd=root, stderr=subprocess.PIPE,
+                          universal_newlines=True)
+    assert done.returncode == 2
+    assert 'with `custom_objects` or `safe_mode=False`' in done.stderr
+
+
 def test_check_judges_the_released_function_beside_this_one():
     command = [sys.executable, '-m', 'keras_clone', 'check', '--json', '--only',
                'named_as_one_of_keras']
