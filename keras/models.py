@@ -538,7 +538,7 @@ def _copy_ops(ops, x, replace):
     nodes, inputs = GraphDef(versions=x.graph.graph_def_versions), {}
 
     def is_given(y):
-        return id(y) in replace or getattr(y, 'op', y).name not in names
+        return getattr(y, 'op', y).name not in names
 
     for op in ops:
         node = nodes.node.add()

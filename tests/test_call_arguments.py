@@ -180,7 +180,7 @@ def test_argument_made_by_the_backend_after_another_op(assert_faithful):
         x = Input((3,))
         with x.graph.as_default():
             checked = tf.debugging.Assert(K.sum(x) < 1000, [x])
-            with tf.control_dependencies([tf.group(checked, 2 * x)]):
+            with tf.control_dependencies([tf.group(checked, 2 * x), x]):
                 extra = tf.identity(x) + 1
         return Model(x, Mix()(x, extra=extra))
     assert_faithful(build)

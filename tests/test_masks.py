@@ -188,3 +188,12 @@ def test_clone_that_would_lose_a_mask_is_refused():
     model = Model(x, LSTM(2)(layer(x)))
     with pytest.raises(ValueError, match='"with_a_mask_of_its_own".*gave a mask'):
         clone_model(model)
+
+
+def test_clone_that_would_lose_the_mask_of_a_second_output_is_refused():
+    x = Input((4,))
+    layer = HalvesWithOneMask(name='with_a_mask_of_its_own')
+    layer.compute_mask = lambda inputs, mask=None: [None, K.not_equal(inputs, 0)]
+    model = Model(x, layer(x)[0])
+    with pytest.raises(ValueError, match='"with_a_mask_of_its_own".*gave a mask'):
+        clone_model(model)
