@@ -7,27 +7,11 @@ from keras import layers
 from keras.models import Model
 from keras.models import Sequential
 
-
-class Scale(layers.Layer):
-    """A layer of the user: multiplies by a weight."""
-
-    def build(self, input_shape):
-        self.scale = self.add_weight(name='scale', shape=(input_shape[-1],),
-                                     initializer='ones')
-        super(Scale, self).build(input_shape)
-
-    def call(self, inputs):
-        return inputs * self.scale
-
-
-class KeepMask(layers.Layer):
-    """A layer that has a mask and leaves `supports_masking` alone."""
-
-    def call(self, inputs):
-        return 2 * inputs
-
-    def compute_mask(self, inputs, mask=None):
-        return mask
+from .both import Scale
+from .both import custom_layer_in_wrapper
+from .both import layer_shared_with_nested_model
+from .both import masked_bidirectional
+from .both import own_compute_mask
 
 
 class TwoOutputs(layers.Layer):
@@ -87,14 +71,6 @@ def lambda_with_two_outputs():
     return Model(x, layers.Add()([a, b]))
 
 
-def masked_bidirectional():
-    """Mask through a Bidirectional"""
-    x = layers.Input((4,))
-    y = layers.Embedding(10, 3, mask_zero=True)(x)
-    y = layers.Bidirectional(layers.LSTM(2, return_sequences=True))(y)
-    return Model(x, layers.LSTM(2)(y))
-
-
 def nested_model_with_mask():
     """Nested model that gives a mask"""
     words = layers.Input((4,))
@@ -102,13 +78,6 @@ def nested_model_with_mask():
     nested = Model(words, embedded)
     x = layers.Input((4,))
     return Model(x, layers.SimpleRNN(2)(nested(x)))
-
-
-def own_compute_mask():
-    """Layer with its own compute_mask"""
-    x = layers.Input((4,))
-    y = layers.Embedding(10, 3, mask_zero=True)(x)
-    return Model(x, layers.SimpleRNN(2)(KeepMask()(y)))
 
 
 def masked_sequence():
@@ -164,12 +133,6 @@ def custom_layer_in_nested_model():
     return Model(x, nested(x))
 
 
-def custom_layer_in_wrapper():
-    """Custom layer in a wrapper"""
-    x = layers.Input((4, 3))
-    return Model(x, layers.TimeDistributed(Scale())(x))
-
-
 def custom_cell():
     """Custom recurrent cell"""
     x = layers.Input((4, 3))
@@ -201,15 +164,6 @@ def shared_layer():
     x = layers.Input((4,))
     shared = layers.Dense(4, activation='tanh')
     return Model(x, layers.Add()([shared(x), shared(shared(x))]))
-
-
-def layer_shared_with_nested_model():
-    """Layer shared with a nested model"""
-    shared = layers.Dense(4, activation='tanh')
-    inner = layers.Input((4,))
-    nested = Model(inner, shared(inner))
-    x = layers.Input((4,))
-    return Model(x, layers.Concatenate()([nested(x), shared(x)]))
 
 
 def shared_nested_model():

@@ -8,29 +8,11 @@ from keras import ops
 from keras.models import Model
 from keras.models import Sequential
 
-
-class Scale(layers.Layer):
-    """A layer of the user: multiplies by a weight."""
-
-    def build(self, input_shape):
-        self.scale = self.add_weight(name='scale', shape=(input_shape[-1],),
-                                     initializer='ones')
-
-    def call(self, inputs):
-        return inputs * self.scale
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
-
-class KeepMask(layers.Layer):
-    """A layer that has a mask and leaves `supports_masking` alone."""
-
-    def call(self, inputs):
-        return 2 * inputs
-
-    def compute_mask(self, inputs, previous_mask=None):
-        return previous_mask
+from .both import Scale
+from .both import custom_layer_in_wrapper
+from .both import layer_shared_with_nested_model
+from .both import masked_bidirectional
+from .both import own_compute_mask
 
 
 class Power(layers.Layer):
@@ -128,12 +110,6 @@ def custom_layer_in_nested_model():
     return Model(x, nested(x))
 
 
-def custom_layer_in_wrapper():
-    """Custom layer in a wrapper"""
-    x = layers.Input((4, 3))
-    return Model(x, layers.TimeDistributed(Scale())(x))
-
-
 def custom_cell():
     """Custom recurrent cell"""
     x = layers.Input((4, 3))
@@ -148,15 +124,6 @@ def callable_activation():
 def activation_named_as_one_of_keras():
     """Own function named relu"""
     return Sequential([layers.Input((4,)), layers.Dense(3, activation=relu)])
-
-
-def layer_shared_with_nested_model():
-    """Layer shared with a nested model"""
-    shared = layers.Dense(4, activation='tanh')
-    inner = layers.Input((4,))
-    nested = Model(inner, shared(inner))
-    x = layers.Input((4,))
-    return Model(x, layers.Concatenate()([nested(x), shared(x)]))
 
 
 def operation_with_an_array():
@@ -179,21 +146,6 @@ def compiled_with_own_loss():
     model = plain_network()
     model.compile('sgd', loss=lambda y, z: ops.mean(ops.abs(y - z)))
     return model
-
-
-def own_compute_mask():
-    """Layer with its own compute_mask"""
-    x = layers.Input((4,))
-    y = layers.Embedding(10, 3, mask_zero=True)(x)
-    return Model(x, layers.SimpleRNN(2)(KeepMask()(y)))
-
-
-def masked_bidirectional():
-    """Mask through a Bidirectional"""
-    x = layers.Input((4,))
-    y = layers.Embedding(10, 3, mask_zero=True)(x)
-    y = layers.Bidirectional(layers.LSTM(2, return_sequences=True))(y)
-    return Model(x, layers.LSTM(2)(y))
 
 
 def call_arguments():

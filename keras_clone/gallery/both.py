@@ -1,0 +1,58 @@
+"""Models that both lines of Keras can build."""
+from keras import layers
+from keras.models import Model
+
+
+class Scale(layers.Layer):
+    """A layer of the user: multiplies by a weight."""
+
+    def build(self, input_shape):
+        self.scale = self.add_weight(name='scale', shape=(input_shape[-1],),
+                                     initializer='ones')
+        super(Scale, self).build(input_shape)
+
+    def call(self, inputs):
+        return inputs * self.scale
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+class KeepMask(layers.Layer):
+    """A layer that has a mask and leaves `supports_masking` alone."""
+
+    def call(self, inputs):
+        return 2 * inputs
+
+    def compute_mask(self, inputs, mask=None):
+        return mask
+
+
+def masked_bidirectional():
+    """Mask through a Bidirectional"""
+    x = layers.Input((4,))
+    y = layers.Embedding(10, 3, mask_zero=True)(x)
+    y = layers.Bidirectional(layers.LSTM(2, return_sequences=True))(y)
+    return Model(x, layers.LSTM(2)(y))
+
+
+def own_compute_mask():
+    """Layer with its own compute_mask"""
+    x = layers.Input((4,))
+    y = layers.Embedding(10, 3, mask_zero=True)(x)
+    return Model(x, layers.SimpleRNN(2)(KeepMask()(y)))
+
+
+def custom_layer_in_wrapper():
+    """Custom layer in a wrapper"""
+    x = layers.Input((4, 3))
+    return Model(x, layers.TimeDistributed(Scale())(x))
+
+
+def layer_shared_with_nested_model():
+    """Layer shared with a nested model"""
+    shared = layers.Dense(4, activation='tanh')
+    inner = layers.Input((4,))
+    nested = Model(inner, shared(inner))
+    x = layers.Input((4,))
+    return Model(x, layers.Concatenate()([nested(x), shared(x)]))
