@@ -40,6 +40,25 @@ def draw_weights(model, seed=0):
     model.set_weights(weights)
 
 
+def consumers(layer, onward):
+    """Returns the layers that a tensor reaches before it meets a weight.
+
+    # Arguments
+        layer: the layer that gives the tensor.
+        onward: function that returns the layers to which a layer hands it on.
+
+    # Returns
+        A list of layers, the given one included.
+    """
+    found, waiting = [], [layer]
+    while waiting:
+        layer = waiting.pop()
+        if not any(layer is each for each in found):
+            found.append(layer)
+            waiting.extend(onward(layer))
+    return found
+
+
 def draw_inputs(inputs, seed=0):
     """Draws one array for each input of a model.
 

@@ -20,6 +20,7 @@ from keras.engine.network import Network
 from keras.models import Model
 
 from ..drawing import Input
+from ..drawing import consumers
 
 # What reading, setting and feeding values adds: nothing that a model computes.
 ASIDE = ('Placeholder', 'PlaceholderWithDefault', 'IsVariableInitialized',
@@ -125,25 +126,19 @@ def inputs_of(model):
     """Returns the inputs of a model, as `drawing.draw_inputs` takes them."""
     layers = [x._keras_history[0] for x in model.inputs]
     return [Input(K.int_shape(x), K.dtype(x),
-                  getattr(layer, 'sparse', False), _consumers(layer))
+                  getattr(layer, 'sparse', False), consumers(layer, _onward))
             for x, layer in zip(model.inputs, layers)]
 
 
-def _consumers(layer):
-    """Returns the layers that a tensor reaches before it meets a weight."""
-    found, waiting = [], [layer]
-    while waiting:
-        layer = waiting.pop()
-        if any(layer is each for each in found):
-            continue
-        found.append(layer)
-        if isinstance(layer, Network):
-            waiting.extend(getattr(layer, '_input_layers', []))
-        else:
-            waiting.extend(each for _, each in inner_layers(layer))
-        if not layer.weights:
-            waiting.extend(node.outbound_layer for node in layer._outbound_nodes)
-    return found
+def _onward(layer):
+    """Returns the layers to which a layer hands a tensor on before a weight."""
+    if isinstance(layer, Network):
+        reached = list(getattr(layer, '_input_layers', []))
+    else:
+        reached = [each for _, each in inner_layers(layer)]
+    if not layer.weights:
+        reached += [node.outbound_layer for node in layer._outbound_nodes]
+    return reached
 
 
 # What layer and clone have in common, apart from their class.

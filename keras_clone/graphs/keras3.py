@@ -25,6 +25,7 @@ from keras.src.ops.operation import Operation
 from keras.src.ops.symbolic_arguments import SymbolicArguments
 
 from ..drawing import Input
+from ..drawing import consumers
 
 # What records how a graph came to be.
 RECORDS = (Node, SymbolicArguments)
@@ -131,27 +132,22 @@ def inner_layers(layer):
 
 def inputs_of(model):
     """Returns the inputs of a model, as `drawing.draw_inputs` takes them."""
-    return [Input(x.shape, x.dtype, x.sparse, _consumers(x._keras_history.operation))
+    return [Input(x.shape, x.dtype, x.sparse,
+                  consumers(x._keras_history.operation, _onward))
             for x in _graph(model).inputs]
 
 
-def _consumers(operation):
-    """Returns the operations that a tensor reaches before it meets a weight."""
-    found, waiting = [], [operation]
-    while waiting:
-        operation = waiting.pop()
-        if any(operation is each for each in found):
-            continue
-        found.append(operation)
-        if is_network(operation):
-            inputs = getattr(_graph(operation), 'inputs', [])
-            layers = [x._keras_history.operation for x in inputs]
-            waiting.extend(layer for layer in layers if layer is not None)
-        else:
-            waiting.extend(each for _, each in inner_layers(operation))
-        if not getattr(operation, 'weights', []):
-            waiting.extend(node.operation for node in operation._outbound_nodes)
-    return found
+def _onward(operation):
+    """Returns the operations to which one hands a tensor on before a weight."""
+    if is_network(operation):
+        inputs = getattr(_graph(operation), 'inputs', [])
+        layers = [x._keras_history.operation for x in inputs]
+        reached = [layer for layer in layers if layer is not None]
+    else:
+        reached = [each for _, each in inner_layers(operation)]
+    if not getattr(operation, 'weights', []):
+        reached += [node.operation for node in operation._outbound_nodes]
+    return reached
 
 
 def attachments(model):
