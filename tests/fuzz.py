@@ -206,11 +206,11 @@ def versions():
         platform.python_version())))
 
 
-def data_of(counts, seed, seconds):
+def data_of(counts, seed):
     """Returns what is recorded of a run, as JSON has it."""
     return dict(
-        versions(), seed=seed, seconds=int(seconds), models=counts.models,
-        not_built=counts.not_built, date=time.strftime('%Y-%m-%d'),
+        versions(), seed=seed, models=counts.models, not_built=counts.not_built,
+        date=time.strftime('%Y-%m-%d'),
         released=dict(counts.released), active=dict(counts.active),
         sizes={str(size): n for size, n in counts.sizes.items()},
         operations=dict(counts.operations))
@@ -267,7 +267,7 @@ def sums(runs):
 def _sum(group):
     total = dict(group[0], seed=[run['seed'] for run in group],
                  date=sorted(set(run['date'] for run in group)))
-    for name in ('models', 'not_built', 'seconds'):
+    for name in ('models', 'not_built'):
         total[name] = sum(run[name] for run in group)
     for name in ('released', 'active', 'sizes', 'operations'):
         total[name] = dict(sum((collections.Counter(run[name]) for run in group),
@@ -305,10 +305,9 @@ models are made of in `tests/operations_keras2.py` and `tests/operations_keras3.
 def _page_of(run):
     lines = ['', '## Keras {keras}, {backend} {backend_release}, Python {python}'
              .format(**run), '',
-             '{}, seed {}: {} models in {} minutes. Keras itself could not '
-             'build or evaluate {} more.'.format(
-                 ' and '.join(run['date']), ', '.join(run['seed']), run['models'],
-                 run['seconds'] // 60, run['not_built']), '',
+             '{}, seed {}: {} models. Keras itself could not build or evaluate {} '
+             'more.'.format(' and '.join(run['date']), ', '.join(run['seed']),
+                            run['models'], run['not_built']), '',
              '| outcome | released | overlay |', '|---|---|---|']
     for outcome in sorted_outcomes(run):
         lines.append('| {} | {} | {} |'.format(
@@ -351,7 +350,6 @@ def _counted(models, minutes, seed):
                '{seed}'.format(seed=seed, **versions()))
     progress = Progress(console=Console(stderr=True), transient=True,
                         disable=not sys.stderr.isatty())
-    start = time.time()
     with progress:
         task = progress.add_task('Cloning', total=models)
         try:
@@ -360,7 +358,7 @@ def _counted(models, minutes, seed):
             click.echo('Not cloned faithfully: %s\n%s'
                        % (error, json.dumps(error.recipe)))
             sys.exit(1)
-    data = data_of(counts, seed, time.time() - start)
+    data = data_of(counts, seed)
     print_counts(data, console)
     console.print('%d models: released clone_model faithful for %d, overlay for %d.'
                   % (counts.models, counts.released['faithful'],

@@ -87,7 +87,7 @@ def test_the_page_shows_what_was_recorded():
 
 def test_runs_that_differ_in_their_seed_are_added_up():
     run = dict(keras='2.2.4', backend='theano', backend_release='1.0.5',
-               python='3.7.16', seed='1', seconds=60, models=3, not_built=1,
+               python='3.7.16', seed='1', models=3, not_built=1,
                date='2026-01-02', released={'crash': 2, 'faithful': 1},
                active={'faithful': 3}, sizes={'2': 3}, operations={'dense': 2})
     other = dict(json.loads(json.dumps(run)), seed='2')
