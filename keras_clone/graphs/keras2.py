@@ -252,16 +252,15 @@ def count_ops(ops):
     """Returns a `Counter` of the types of ops.
 
     Placeholders are left out, and what Keras adds when it sets the value of a
-    weight or sees to it that all weights are initialized.
+    weight, reads it right after or sees to it that all weights are initialized.
     """
-    return collections.Counter(op.type for op in ops if op.type not in ASIDE and
-                               not _sets_value(op))
+    return collections.Counter(
+        op.type for op in ops if op.type not in ASIDE and
+        not any(map(_sets_value, [op] + list(op.control_inputs))))
 
 
 def _sets_value(op):
-    """Returns whether an op sets the value of a weight, or reads it right after."""
-    return (op.type in ASSIGN and op.inputs[1].op.type == 'Placeholder' or
-            any(_sets_value(before) for before in op.control_inputs))
+    return op.type in ASSIGN and op.inputs[1].op.type == 'Placeholder'
 
 
 def sources(tensors, seen):
