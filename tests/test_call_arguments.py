@@ -169,10 +169,13 @@ def test_argument_made_by_the_backend_from_a_variable():
 @pytest.mark.skipif(K.backend() != 'tensorflow', reason='Branches are ops there')
 @pytest.mark.parametrize('sign', [1, -1])
 def test_argument_made_by_the_backend_in_one_of_two_branches(assert_faithful, sign):
+    import tensorflow as tf
+
     def build():
         x = Input((3,))
         branch = K.switch(sign * K.sum(K.square(x)) > 0,
-                          lambda: K.constant([1., 2., 3.]), lambda: K.sum(x, axis=0))
+                          lambda: tf.constant([1., 2., 3.]),
+                          lambda: K.sum(x, axis=0))
         return Model(x, Mix()(x, extra=branch))
     assert_faithful(build)
 
