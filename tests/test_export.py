@@ -2,13 +2,12 @@
 import ast
 import os
 import shutil
-import subprocess
 
-import click.testing
 import prove
 import pytest
+from checkouts import assert_refused, bytes_of, commit, git, run
 from keras_clone.diffs import blob_id, patches_of
-from keras_clone.export import TESTS, export
+from keras_clone.export import TESTS
 from keras_clone.pull_request import pull_request_text
 
 MODELS = os.path.join('keras', 'models.py')
@@ -41,26 +40,6 @@ def checkout(installed, tmp_path):
     git(folder, 'init', '-q')
     commit(folder)
     return folder
-
-
-def git(folder, *arguments):
-    return subprocess.check_output(
-        ['git', '-C', str(folder)] + list(arguments)).decode()
-
-
-def commit(folder):
-    git(folder, 'add', '-A')
-    git(folder, '-c', 'user.name=a', '-c', 'user.email=a', 'commit', '-q', '-m', 'a')
-
-
-def run(folder, *options):
-    return click.testing.CliRunner().invoke(export, [str(folder)] + list(options))
-
-
-def bytes_of(folder):
-    """Every file in a folder, git's included, with its content."""
-    return {str(path): path.read_bytes()
-            for path in folder.rglob('*') if path.is_file()}
 
 
 def staged(folder):
@@ -225,46 +204,30 @@ def no_repository(folder):
 ])
 def test_refusal_changes_nothing(prepare, message, checkout):
     prepare(checkout)
-    before = bytes_of(checkout)
-    result = run(checkout)
-    assert result.exit_code == 2
-    assert message in result.output
-    assert bytes_of(checkout) == before
+    assert_refused(checkout, message)
 
 
 def test_folder_within_a_repository_is_refused(checkout):
-    before = bytes_of(checkout)
-    result = run(checkout / 'keras')
-    assert result.exit_code == 2
-    assert 'should be the top folder of a git repository' in result.output
-    assert bytes_of(checkout) == before
+    assert_refused(checkout / 'keras',
+                   'should be the top folder of a git repository')
 
 
 def test_follow_ups_need_a_network_file_that_is_known(checkout):
     with open(str(checkout / 'keras' / 'engine' / 'network.py'), 'a') as stream:
         stream.write('\n')
     commit(checkout)
-    before = bytes_of(checkout)
-    result = run(checkout, '--follow-ups')
-    assert result.exit_code == 2
-    assert 'keras/engine/network.py is not that of Keras' in result.output
-    assert bytes_of(checkout) == before
+    assert_refused(checkout, 'keras/engine/network.py is not that of Keras',
+                   '--follow-ups')
     assert run(checkout).exit_code == 0
 
 
 def test_option_for_keras_3_is_named(checkout):
-    before = bytes_of(checkout)
-    result = run(checkout, '--patch', '1')
-    assert result.exit_code == 2
-    assert '--patch is for Keras 3' in result.output
-    assert bytes_of(checkout) == before
+    assert_refused(checkout, '--patch is for Keras 3', '--patch', '1')
 
 
 def test_missing_git_is_named(checkout, monkeypatch):
     monkeypatch.setenv('PATH', '')
-    result = run(checkout)
-    assert result.exit_code == 2
-    assert 'git is not installed' in result.output
+    assert_refused(checkout, 'git is not installed')
 
 
 def test_folder_that_is_not_there_is_refused(tmp_path):

@@ -5,12 +5,11 @@ What holds for Keras 2 as well is tested by `test_export.py`.
 import ast
 import os
 import shutil
-import subprocess
 
-import click.testing
 import pytest
+from checkouts import assert_refused, bytes_of, commit, git, run
 from keras_clone.diffs import blob_id, name_of, patches_of
-from keras_clone.export import CLONING, export
+from keras_clone.export import CLONING
 from keras_clone.proposal import proposal, proposal_text
 
 PATCHES = patches_of('3.15.1')
@@ -30,24 +29,6 @@ def checkout(installed, tmp_path):
     git(folder, 'init', '-q')
     commit(folder)
     return folder
-
-
-def git(folder, *arguments):
-    return subprocess.check_output(['git', '-C', str(folder), *arguments]).decode()
-
-
-def commit(folder):
-    git(folder, 'add', '-A')
-    git(folder, '-c', 'user.name=a', '-c', 'user.email=a', 'commit', '-q', '-m', 'a')
-
-
-def run(folder, *options):
-    return click.testing.CliRunner().invoke(export, [str(folder), *options])
-
-
-def bytes_of(folder):
-    return {str(path): path.read_bytes()
-            for path in folder.rglob('*') if path.is_file()}
 
 
 def staged(folder):
@@ -165,11 +146,7 @@ def broken_tests(folder):
 ])
 def test_refusal_changes_nothing(prepare, message, checkout):
     prepare(checkout)
-    before = bytes_of(checkout)
-    result = run(checkout)
-    assert result.exit_code == 2
-    assert message in result.output
-    assert bytes_of(checkout) == before
+    assert_refused(checkout, message)
 
 
 @pytest.mark.parametrize('options, message', [
@@ -178,11 +155,7 @@ def test_refusal_changes_nothing(prepare, message, checkout):
     (['--follow-ups'], '--follow-ups is for Keras 2'),
 ])
 def test_wrong_option_is_named(options, message, checkout):
-    before = bytes_of(checkout)
-    result = run(checkout, *options)
-    assert result.exit_code == 2
-    assert message in result.output
-    assert bytes_of(checkout) == before
+    assert_refused(checkout, message, *options)
 
 
 def test_patch_of_another_module_is_no_hindrance(checkout):
