@@ -4,32 +4,26 @@ Executed in the namespace of the released module, right after it.
 
 `clone_model` hands the model to a `_Cloner`, which calls a new layer for each node
 of the model, in the order of the model's own calls; `Layer.__call__` does the rest,
-masks included. A new layer comes from `from_config(get_config())` as ever, with
-`_LiveConfig` seeing to it that every name in the config leads back to the object
-that it was taken from.
+masks included. `keras_clone.cloner` says how a new layer is made.
 """
+import copy
+import functools
 import inspect
 from itertools import zip_longest
 
-from keras_clone.functions import HOLDERS
-from keras_clone.functions import function_holding
+from keras_clone.cloner import Cloner
 from keras_clone.nodes import in_call_order
 
 from . import backend as K
 from .engine.base_layer import Layer
-from .engine.base_layer import Node
 from .engine.input_layer import Input
 from .engine.input_layer import InputLayer
 from .engine.network import Network
 from .engine.sequential import Sequential
 from .engine.training import Model
-from .utils.generic_utils import custom_object_scope
 from .utils.generic_utils import to_list
 from .utils.generic_utils import unpack_singleton
 from .utils.layer_utils import get_source_inputs
-
-# Most of what a layer's attributes are: no config has anything from within them.
-_LEAVES = (type(None), bool, int, float, str, Node)
 
 _NOT_RECOMPUTED = (
     'Cannot clone a model with a layer that was given the tensor %s: functions of '
@@ -88,7 +82,7 @@ def _clone_functional_model(model, input_tensors=None):
         raise ValueError('Expected `model` argument to be a functional `Model` '
                          'instance, got the `Sequential` model "%s". '
                          'Use `clone_model` instead.' % model.name)
-    return _Cloner().clone(model, input_tensors)
+    return _cloned(model, input_tensors)
 
 
 def _clone_sequential_model(model, input_tensors=None):
@@ -109,62 +103,177 @@ def _clone_sequential_model(model, input_tensors=None):
         raise ValueError('Expected `model` argument to be a `Sequential` model, '
                          'got an instance of `%s`: %r'
                          % (type(model).__name__, model))
-    return _Cloner().clone(model, input_tensors)
+    return _cloned(model, input_tensors)
 
 
-class _Cloner(object):
+def _cloned(model, input_tensors):
+    _check_not_subclassed(model)
+    arguments = {}
+    while True:
+        cloner = _Cloner(model, arguments=arguments)
+        clone = cloner.clone(input_tensors)
+        if input_tensors is None and cloner.forgotten_arguments():
+            arguments.update(cloner.forgotten_arguments())
+        else:
+            break
+    cloner.finish(carries_state=input_tensors is None)
+    cloner.copy_unreachable_weights(clone)
+    return clone
+
+
+class _Cloner(Cloner):
     """What the layers, nodes and tensors of a model have become in its clone.
 
     # Attributes
-        layer_map: dict {layer: its clone}; one for all nested models, so that what
-            was shared stays shared.
         tensor_map: dict {id of a tensor or of a mask: its clone}.
     """
 
-    def __init__(self, layer_map=None):
-        self.layer_map = {} if layer_map is None else layer_map
+    def __init__(self, model, layer_map=None, arguments=None):
+        super().__init__(model, layer_map, arguments)
         self.tensor_map = {}
-        self._function_map = {}
 
-    def clone(self, model, input_tensors=None):
-        """Clones a model that is not nested in another; see `clone_model`."""
-        _check_not_subclassed(model)
+    def clone(self, input_tensors=None):
+        """Clones the model; see `clone_model`."""
+        model = self.model
         if input_tensors is None:
-            clone = self.layer(model)
-        elif model.inputs:
-            names = [layer.name for layer in model._input_layers]
-            clone = self._graph_network(model, _keras_tensors(input_tensors, names))
-        else:
+            return self.layer(model)
+        if not model.inputs:
             names = [model.name + '_input']
-            clone = _chain(self.layer(model), *_keras_tensors(input_tensors, names))
-        self._copy_unreachable_weights(clone)
+            return _chain(self.layer(model), *_keras_tensors(input_tensors, names))
+        names = [layer.name for layer in model._input_layers]
+        self._pending.add(id(model))
+        clone = self._graph_network(model, _keras_tensors(input_tensors, names))
+        self._pending.clear()
+        self.adopt(model, clone)
         return clone
 
-    def layer(self, layer):
-        """Returns the clone of a layer, or of a nested model."""
-        if layer not in self.layer_map:
-            # While it is cloned, it stands for itself in functions that hold it.
-            self.layer_map[layer] = layer
-            self.layer_map[layer] = self._new_layer(layer)
-        return self.layer_map[layer]
+    def is_layer(self, value):
+        return isinstance(value, Layer)
 
-    def value(self, value):
-        """Returns what a value that a layer was called or made with is in the clone.
+    def is_state(self, value):
+        return _is_variable(value)
 
-        Containers are copied; tensors, layers and functions that hold them are
-        mapped to the clone's; anything else is returned as it is.
-        """
+    def is_weight(self, value):
+        return _is_variable(value)
+
+    def is_tensor(self, value):
+        return not _is_variable(value) and K.is_tensor(value)
+
+    def has_clone(self, x):
+        return id(x) in self.tensor_map or not (
+            hasattr(x, '_keras_history') or self._replaced_operands(x)[0])
+
+    def layers_within(self, model):
+        found, waiting = [], [model]
+        while waiting:
+            layer = waiting.pop()
+            if not any(layer is other for other in found):
+                found.append(layer)
+                waiting.extend(_held_layers(layer))
+        return found
+
+    def own_state(self, layer):
+        if isinstance(layer, Network):
+            return []
+        return layer._trainable_weights + layer._non_trainable_weights
+
+    def new_state(self, value):
+        return K.variable(K.get_value(value), dtype=K.dtype(value))
+
+    def attributes(self, layer):
+        own = _keras_attributes(isinstance(layer, Network))
+        return {name: value for name, value in vars(layer).items()
+                if name not in own}
+
+    def set_attribute(self, layer, name, old, value):
+        # From 2.3 on, Keras lists what was set.
+        tracked = getattr(layer, '_layers', [])
+        if isinstance(old, Layer) and not isinstance(layer, Network):
+            tracked[:] = [each for each in tracked if each is not old]
+        setattr(layer, name, value)
+
+    def set_flags(self, layer, clone):
+        # No config of `StackedRNNCells` has the last.
+        for name in ('name', 'trainable', '_trainable', 'supports_masking',
+                     'reverse_state_order'):
+            # Not `setattr`: a wrapper sets it on its layers, too.
+            if name in vars(layer) and vars(clone).get(name) != vars(layer)[name]:
+                vars(clone)[name] = vars(layer)[name]
+
+    def is_built_by_code(self, layer):
+        return type(layer).build is not Layer.build
+
+    def can_stand_for(self, layer, made):
+        if type(layer) is not type(made):
+            return False
+        if not isinstance(layer, Network):
+            return True
+        return (len(layer._layers) == len(made._layers) and
+                bool(layer.inputs) == bool(made.inputs) and
+                all(id(old) not in self.layer_map and self.can_stand_for(old, new)
+                    for old, new in zip(layer._layers, made._layers)))
+
+    def adopt(self, layer, clone):
+        super().adopt(layer, clone)
+        if isinstance(layer, Network) and type(clone) is type(layer):
+            for old, new in zip(layer._layers, clone._layers):
+                if id(old) not in self.layer_map:
+                    self.adopt(old, new)
+
+    def bare(self, layer):
+        clone = type(layer).__new__(type(layer))
+        # Not `Layer.__init__`, which would set what a wrapper sets on its layers.
+        vars(clone).update(vars(Layer(name=layer.name)))
+        for name in ('batch_input_shape', 'dtype', 'input_spec', 'stateful'):
+            if name in vars(layer):
+                vars(clone)[name] = copy.copy(vars(layer)[name])
+        return clone
+
+    def build(self, layer, clone):
+        if layer.built and not clone.built and layer._inbound_nodes:
+            with K.name_scope(clone.name):
+                clone.build(layer.get_input_shape_at(0))
+                clone.built = True
+
+    def finish_layer(self, layer, clone):
+        pass
+
+    def new_layer(self, layer):
+        if isinstance(layer, InputLayer):
+            return Input(batch_shape=layer.batch_input_shape, dtype=layer.dtype,
+                         sparse=layer.sparse, name=layer.name)._keras_history[0]
+        if isinstance(layer, Network) and not self._is_made_by_config(layer):
+            return self._network(layer)
+        return self.remade(layer)
+
+    def remade(self, layer):
+        inner = self.layers_within(layer)[1:]
+        if K.backend() == 'tensorflow' and any(isinstance(each, Network)
+                                               for each in inner):
+            # What an attempt that fails leaves of a nested model stays in a graph
+            # of its own.
+            import tensorflow as tf
+            try:
+                with tf.Graph().as_default():
+                    type(layer).from_config(layer.get_config())
+            except Exception as error:
+                return self._copied(layer, error)
+        return super().remade(layer)
+
+    def _is_made_by_config(self, model):
+        """Returns whether a nested model has a config of its own."""
+        return (model is not self.model and
+                type(model).get_config not in (Network.get_config,
+                                               Sequential.get_config) and
+                not any(id(layer) in self.layer_map for layer in model.layers))
+
+    def call_argument(self, value):
+        """Returns what a layer is to be called with: no container is shared."""
         if type(value) in (list, tuple):
-            return type(value)([self.value(v) for v in value])
+            return type(value)([self.call_argument(v) for v in value])
         if type(value) is dict:
-            return {k: self.value(v) for k, v in value.items()}
-        if K.is_tensor(value):
-            return self.tensor(value)
-        if isinstance(value, Layer):
-            return self.layer(value)
-        if isinstance(value, HOLDERS):
-            return self._function(value)
-        return value
+            return {k: self.call_argument(v) for k, v in value.items()}
+        return self.value(value)
 
     def tensor(self, x):
         """Returns the clone of a tensor, or `x` itself if it is none of the model's.
@@ -182,34 +291,24 @@ class _Cloner(object):
 
     def _backend_tensor(self, x):
         """Returns a tensor that no layer made, computed anew where it has to be."""
+        replace, made = self._replaced_operands(x)
+        if not replace:
+            return x
+        return _recompute(x, made, [(y, self.tensor(y)) for y in replace])
+
+    def _replaced_operands(self, x):
+        """Returns the tensors of the model that a tensor is computed from, and what
+        is to be made anew between these and it."""
         replace, made, pending = [], {id(x): x}, [x]
         while pending:
             for operand in _operands(pending.pop()):
                 if (id(operand) in self.tensor_map or
                         hasattr(operand, '_keras_history')):
-                    replace.append((operand, self.tensor(operand)))
+                    replace.append(operand)
                 elif id(operand) not in made:
                     made[id(operand)] = operand
                     pending.append(operand)
-        return _recompute(x, made.values(), replace) if replace else x
-
-    def _function(self, function):
-        """Returns a function that holds the clone's tensors and layers.
-
-        It is `function` itself if that holds none of the model's.
-        """
-        if id(function) not in self._function_map:
-            self._function_map[id(function)] = function  # It may hold itself.
-            self._function_map[id(function)] = function_holding(function, self.value)
-        return self._function_map[id(function)]
-
-    def _new_layer(self, layer):
-        if isinstance(layer, InputLayer):
-            return Input(batch_shape=layer.batch_input_shape, dtype=layer.dtype,
-                         sparse=layer.sparse, name=layer.name)._keras_history[0]
-        if isinstance(layer, Network):
-            return self._network(layer)
-        return _LiveConfig(self).clone_layer(layer)
+        return replace, list(made.values())
 
     def _network(self, network):
         _check_not_subclassed(network)
@@ -220,7 +319,7 @@ class _Cloner(object):
         if not all(x is None or _is_input(x) for x in mapped):
             # The outer model has the same input and is cloned onto the output of
             # some layer, at which no network of its own can begin.
-            return _Cloner(self.layer_map)._network(network)
+            return _Cloner(self.model, self.layer_map)._network(network)
         return self._graph_network(
             network, [x if x is not None else self.layer(layer).output
                       for x, layer in zip(mapped, network._input_layers)])
@@ -248,7 +347,7 @@ class _Cloner(object):
             raise ValueError('Cannot clone a model that depends on the input "%s", '
                              'which is not among its inputs. Add it to the '
                              'inputs of the model.' % layer.name)
-        arguments = self.value(node.arguments or {})
+        arguments = self.call_argument(node.arguments or {})
         inputs = [self.tensor(x) for x in _called_on(node)]
         layer(unpack_singleton(inputs), **arguments)
         self._map_outputs(node, layer._inbound_nodes[-1])
@@ -269,198 +368,46 @@ class _Cloner(object):
                 # A mask that layers pass on unchanged belongs to the first of them.
                 self.tensor_map.setdefault(id(mask), new_mask)
 
-    def _copy_unreachable_weights(self, clone):
+    def copy_unreachable_weights(self, clone):
         """Copies the weights that `clone.set_weights` does not reach.
 
         They belong to layers that feed the model through a call argument alone,
         or that a layer uses without counting their weights among its own.
         """
         reachable = set(id(weight) for weight in clone.weights)
-        for layer, new_layer in self.layer_map.items():
+        for layer, new_layer in self.pairs:
             if any(id(weight) not in reachable for weight in new_layer.weights):
                 new_layer.set_weights(layer.get_weights())
 
 
-class _LiveConfig(object):
-    """The config of a layer, with a way from each name in it to the live object.
-
-    `get_config` gives names for the classes, functions and layers that a layer is
-    made of, `from_config` looks the names up. Here, `get_config` is asked of a
-    stand-in for the layer, which has stand-ins in place of those objects. Each has
-    a name of its own, which leads `from_config` to the live object or, for a layer,
-    to its clone.
-
-    # Attributes
-        custom_objects: dict {name: class, function, or function that returns the
-            clone of a layer}, to be in scope while `from_config` runs.
-    """
-
-    def __init__(self, cloner):
-        self.custom_objects = {}
-        self._cloner = cloner
-        self._stand_ins = {}  # {id of a live object: its stand-in}
-        self._live = {}  # {id of a stand-in: the live object or a layer's clone}
-
-    def clone_layer(self, layer):
-        """Returns a new layer, not called yet, made as `layer` was made."""
-        cls = layer.__class__
-        stand_in = self._layer_copy(layer, cls)
-        config = self._resolve(_constructor_arguments(stand_in))
-        with custom_object_scope(self.custom_objects):
-            try:
-                clone = cls.from_config(config)
-            except TypeError as error:
-                raise ValueError(
-                    'Cannot clone layer "%s" of class `%s`: its constructor does '
-                    'not take what its `get_config()` returns (%s). Return every '
-                    'argument of the constructor from `get_config()`.'
-                    % (layer.name, cls.__name__, error))
-        for attribute in ('name', 'trainable', 'supports_masking',
-                          'reverse_state_order'):  # Of `StackedRNNCells`.
-            # No config has the last two, and not every constructor takes the others.
-            value = getattr(layer, attribute, None)
-            if getattr(clone, attribute, None) != value:
-                setattr(clone, attribute, value)
-        return clone
-
-    def _stand_in(self, value):
-        if type(value) in _LEAVES:
-            return value
-        if id(value) not in self._stand_ins:
-            self._stand_ins[id(value)] = self._new_stand_in(value)
-        return self._stand_ins[id(value)]
-
-    def _new_stand_in(self, value):
-        if type(value) in (list, tuple):
-            return type(value)([self._stand_in(v) for v in value])
-        if type(value) is dict:
-            return {k: self._stand_in(v) for k, v in value.items()}
-        if K.is_tensor(value):
-            return value
-        if isinstance(value, Layer):
-            return self._layer_stand_in(value)
-        if hasattr(value, 'get_config') and not isinstance(value, type):
-            return self._object_stand_in(value)
-        if callable(value):
-            return self._function_stand_in(value)
-        return value
-
-    def _layer_stand_in(self, layer):
-        cls = layer.__class__
-        name = self._class_name(cls.__name__, layer)
-        # `Bidirectional` serializes the clone of its layer once more, by itself.
-        self.custom_objects.setdefault(cls.__name__, cls)
-        # A layer may serve as the activation of another: then `__name__` is asked.
-        body = {'__name__': property(lambda stand_in: self._name(
-            self._cloner.layer(layer), layer.name))}
-        if isinstance(layer, Network):
-            body['get_config'] = lambda stand_in: {'name': layer.name}
-        return self._layer_copy(layer, type(cls)(name, (cls,), body))
-
-    def _layer_copy(self, layer, cls):
-        stand_in = object.__new__(cls)
-        self._stand_ins[id(layer)] = stand_in
-        self._live[id(stand_in)] = layer
-        for attribute, value in vars(layer).items():
-            if not isinstance(layer, Network):
-                value = self._stand_in(value)
-            # Not `setattr`: layers keep a record of what is set on them.
-            stand_in.__dict__[attribute] = value
-        return stand_in
-
-    def _object_stand_in(self, value):
-        cls = value.__class__
-        name = self._name(cls, cls.__name__)
-        if name == cls.__name__:
-            return value
-        stand_in = object.__new__(type(cls)(name, (cls,), {}))
-        stand_in.__dict__.update(vars(value))
-        self._live[id(stand_in)] = value
-        return stand_in
-
-    def _function_stand_in(self, function):
-        name = getattr(function, '__name__', type(function).__name__)
-        name = self._name(self._cloner.value(function), name)
-        if isinstance(function, type):
-            return function
-        cls = type(self._class_name(name, function), (_NamedFunction,), {})
-        stand_in = cls(function, name)
-        self._live[id(stand_in)] = function
-        return stand_in
-
-    def _class_name(self, name, live):
-        """Returns the name of a class whose instances are read back as the clone
-        of `live`, whatever their config."""
-        name = '%s@%d' % (name, id(live))
-        self.custom_objects[name] = lambda **config: self._cloner.value(live)
-        return name
-
-    def _name(self, live, name):
-        unique = name
-        while self.custom_objects.setdefault(unique, live) is not live:
-            unique += '_'
-        return unique
-
-    def _resolve(self, value):
-        if type(value) in _LEAVES:
-            return value
-        if id(value) in self._live:
-            live = self._live[id(value)]
-            return self._cloner.value(live)
-        if type(value) in (list, tuple):
-            return type(value)([self._resolve(v) for v in value])
-        if type(value) is dict:
-            return {k: self._resolve(v) for k, v in value.items()}
-        return self._cloner.value(value)
+@functools.lru_cache(maxsize=None)
+def _keras_attributes(is_network):
+    """Returns the names of the attributes that every layer, or every network, has
+    by Keras's own making."""
+    names = set(vars(Layer(name='layer')))
+    if is_network:
+        for cls in (Network, Model, Sequential):
+            for function in vars(cls).values():
+                code = getattr(inspect.unwrap(function), '__code__', None)
+                names.update(code.co_names if code else ())
+    return names
 
 
-class _NamedFunction(object):
-    """A function, or any other callable, under a name of our choice.
-
-    Activations are serialized by name; initializers, regularizers and constraints
-    by the name of their class, if they have a config. This has both.
-    """
-
-    def __init__(self, function, name):
-        self.__wrapped__ = function
-        self.__name__ = name
-
-    def __call__(self, *args, **kwargs):
-        return self.__wrapped__(*args, **kwargs)
-
-    def __getattr__(self, attribute):
-        return getattr(self.__wrapped__, attribute)
-
-    def __deepcopy__(self, memo):
-        return self
-
-    def get_config(self):
-        return {}
+def _is_variable(value):
+    if K.backend() == 'theano':
+        return hasattr(value, 'get_value') and K.is_tensor(value)
+    if K.backend() == 'cntk':
+        return getattr(value, 'is_parameter', False)
+    return hasattr(value, 'assign_add') and K.is_tensor(value)
 
 
-def _constructor_arguments(layer):
-    """Returns a layer's config, fitted to its constructor.
-
-    Where `get_config` leaves an argument out (`Lambda` its `mask`, say), it is the
-    layer's attribute of that name; what is required is up to `from_config`, if the
-    class has its own. What `Layer.get_config` adds for a constructor that does not
-    take it is left out.
-    """
-    cls = type(layer)
-    config = dict(layer.get_config())
-    parameters = inspect.signature(cls.__init__).parameters
-    is_plain = cls.from_config.__func__ is Layer.from_config.__func__
-    for name in set(parameters) & set(vars(layer)) - set(config):
-        value = vars(layer)[name]
-        is_required = parameters[name].default is inspect.Parameter.empty
-        is_tensor = any(map(K.is_tensor, to_list(value, allow_tuple=True)))
-        if not is_tensor and (is_plain or not is_required):
-            config[name] = value
-    takes_any = any(parameter.kind == parameter.VAR_KEYWORD
-                    for parameter in parameters.values())
-    if is_plain and not takes_any:
-        return {name: config[name] for name in set(config) & set(parameters)}
-    return config
+def _held_layers(layer):
+    """Returns the layers that a layer holds, in attributes and lists."""
+    held = []
+    for value in vars(layer).values():
+        held += [each for each in (value if isinstance(value, (list, tuple))
+                                   else [value]) if isinstance(each, Layer)]
+    return held
 
 
 def _operands(x):

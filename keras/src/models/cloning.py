@@ -3,37 +3,32 @@
 Executed in the namespace of the released module, right after it.
 
 `clone_model` hands the model to a `_Cloner`, which runs the model's graph with new
-layers. A new layer comes from `from_config(get_config())` as ever; while these two
-run, `LiveConfigScope` sees to it that what goes into the config comes out of it.
+layers. `keras_clone.cloner` says how a new layer is made.
 """
-import copy
-import inspect
+import contextlib
+import functools
+import os
+import tempfile
 
-from keras_clone.functions import HOLDERS
-from keras_clone.functions import function_holding
+from keras_clone.cloner import Cloner
 from keras_clone.nodes import in_call_order
 
 from keras.src import backend
 from keras.src import tree
-from keras.src.api_export import get_name_from_symbol
 from keras.src.api_export import keras_export
+from keras.src.backend import Variable
 from keras.src.layers import Input
 from keras.src.layers import InputLayer
-from keras.src.layers import Lambda
 from keras.src.layers import Layer
+from keras.src.metrics import Metric
 from keras.src.models.functional import Functional
 from keras.src.models.functional import functional_like_constructor
+from keras.src.models.model import Model
 from keras.src.models.sequential import Sequential
 from keras.src.ops.function import Function
 from keras.src.ops.operation import Operation
 from keras.src.ops.operation_utils import get_source_inputs
 from keras.src.random.seed_generator import SeedGenerator
-from keras.src.saving import serialization_lib
-from keras.src.saving.keras_saveable import KerasSaveable
-from keras.src.saving.serialization_lib import LiveConfigScope
-from keras.src.saving.serialization_lib import LiveObject
-from keras.src.saving.serialization_lib import live_object
-from keras.src.utils.torch_utils import TorchModuleWrapper
 
 
 @keras_export("keras.models.clone_model")
@@ -92,6 +87,7 @@ def clone_model(
     ```
     """
     cache = kwargs.pop("cache", None)
+    cache = {} if cache is None else cache
     if kwargs:
         raise ValueError(f"Unexpected keyword argument(s): {tuple(kwargs)}")
     if not isinstance(model, Layer):
@@ -114,180 +110,284 @@ def clone_model(
             f"'{model.name}' of type '{type(model).__name__}', "
             f"clone_function={clone_function}, input_tensors={input_tensors}"
         )
-    cloner = _Cloner(clone_function, call_function, recursive, cache)
-    return cloner.clone(model, input_tensors, call_function)
+    arguments = {}
+    while True:
+        cloner = _Cloner(
+            model, clone_function, call_function, recursive, dict(cache), arguments
+        )
+        clone = cloner.clone(input_tensors, call_function)
+        if input_tensors is None and cloner.forgotten_arguments():
+            arguments.update(cloner.forgotten_arguments())
+        else:
+            break
+    cloner.finish(carries_state=input_tensors is None)
+    cloner.copy_unreachable_weights(clone)
+    cloner.compile_all()
+    cache.update(cloner.layer_map)
+    return clone
 
 
-class _Cloner:
+class _Cloner(Cloner):
     """What the layers of a model have become in its clone.
 
     Args:
+        model: The model to clone.
         clone_function: As for `clone_model`.
         call_function: As for `clone_model`.
         recursive: As for `clone_model`.
-        cache: None or a dict {id of a layer: its clone}; one for all nested
-            models, so that what was shared stays shared.
+        layer_map: None or a dict {id of a layer: its clone}.
+        arguments: As for `keras_clone.cloner.Cloner`.
     """
 
     def __init__(
-        self, clone_function=None, call_function=None, recursive=False, cache=None
+        self,
+        model,
+        clone_function=None,
+        call_function=None,
+        recursive=False,
+        layer_map=None,
+        arguments=None,
     ):
+        super().__init__(model, layer_map, arguments)
         self.clone_function = clone_function
         self.call_function = call_function
         self.recursive = recursive
-        self.cache = {} if cache is None else cache
-        self._cloned = []
-        self._pending = set()
-        self._functions = {}
         self._tensors = {}
 
-    def clone(self, model, input_tensors=None, call_function=None):
-        """Clones a model that is not nested in another."""
-        self._pending.add(id(model))
-        clone = self.model(model, input_tensors, call_function)
-        self._build_uncalled_layers()
-        self._copy_unreachable_weights(clone)
+    def clone(self, input_tensors=None, call_function=None):
+        """Returns the clone of the model, on given input tensors or new ones."""
+        self._pending.add(id(self.model))
+        clone = self._model(self.model, input_tensors, call_function)
+        self._pending.clear()
+        super().adopt(self.model, clone)
         return clone
 
-    def model(self, model, input_tensors=None, call_function=None):
-        """Returns the clone of a model, on given input tensors or new ones."""
+    def is_layer(self, value):
+        return isinstance(value, Operation)
+
+    def is_state(self, value):
+        return isinstance(value, (Variable, SeedGenerator, Metric))
+
+    def is_weight(self, value):
+        return isinstance(value, Variable)
+
+    def is_tensor(self, value):
+        return isinstance(value, backend.KerasTensor)
+
+    def has_clone(self, x):
+        return id(x) in self._tensors
+
+    def is_array(self, value):
+        return super().is_array(value) or backend.is_tensor(value)
+
+    def layers_within(self, model):
+        return model._flatten_layers()
+
+    def own_state(self, layer):
+        if not isinstance(layer, Layer):
+            return []
+        return (
+            layer._trainable_variables
+            + layer._non_trainable_variables
+            + layer._seed_generators
+        )
+
+    def tensor(self, x):
+        return self._tensors.get(id(x), x)
+
+    def new_state(self, value):
+        if not isinstance(value, Variable):
+            made = type(value).from_config(value.get_config())
+            self.agree(value, made)
+            return made
+        variable = backend.Variable(
+            backend.convert_to_numpy(value.value),
+            dtype=value.dtype,
+            trainable=value.trainable,
+            autocast=value._autocast,
+            aggregation=value.aggregation,
+            name=value.name,
+        )
+        variable.regularizer = self.value(value.regularizer)
+        variable.constraint = self.value(value.constraint)
+        return variable
+
+    def attributes(self, layer):
+        inner = vars(layer).get("_modules", {})  # PyTorch keeps them there.
+        own = _keras_attributes(_keras_base(layer))
+        return {
+            name: value
+            for name, value in {**vars(layer), **inner}.items()
+            if name not in own and not name.startswith("_self_")
+        }
+
+    def set_attribute(self, layer, name, old, value):
+        if not isinstance(layer, Layer):
+            setattr(layer, name, value)
+            return
+        tracker = layer._tracker
+        is_locked, tracker.locked = tracker.locked, False
+        for each in tree.flatten(old):
+            tracker.untrack(each)
+        setattr(layer, name, value)
+        tracker.locked = is_locked
+
+    def set_flags(self, layer, clone):
+        clone.name = layer.name
+        if isinstance(layer, Layer):
+            clone._trainable = layer._trainable
+            clone._supports_masking = layer._supports_masking
+            clone.autocast = layer.autocast
+            if clone.dtype_policy != layer.dtype_policy:
+                clone.dtype_policy = layer.dtype_policy
+
+    def is_built_by_code(self, layer):
+        return isinstance(layer, Layer) and type(layer).build is not Layer.build
+
+    def can_stand_for(self, layer, made):
+        if type(layer) is not type(made):
+            return False
+        if not _is_graph(layer):
+            return True
+        pairs = list(zip(layer._layers, made._layers))
+        return len(layer._layers) == len(made._layers) and all(
+            id(old) not in self.layer_map and self.can_stand_for(old, new)
+            for old, new in pairs
+        )
+
+    def adopt(self, layer, clone):
+        if self._is_made_by_user(layer):
+            self.layer_map[id(layer)] = clone
+            return
+        super().adopt(layer, clone)
+        if hasattr(layer, "adapt") and layer.built and type(clone) is type(layer):
+            self.build(layer, clone)
+            _carry_what_was_adapted(layer, clone)
+            self.agree(layer, clone)
+        if _is_graph(layer) and type(clone) is type(layer):
+            for old, new in zip(layer._layers, clone._layers):
+                if id(old) not in self.layer_map:
+                    self.adopt(old, new)
+
+    def bare(self, layer):
+        if not isinstance(layer, Layer):
+            clone = object.__new__(type(layer))
+            Operation.__init__(clone, name=layer.name)
+            clone._auto_config = layer._auto_config
+            return clone
+        clone = type(layer).__new__(type(layer))
+        base = _keras_base(layer)
+        base.__init__(clone, name=layer.name)
+        clone._auto_config = layer._auto_config
+        clone.activity_regularizer = self.value(layer.activity_regularizer)
+        clone._dtype_policy = layer._dtype_policy
+        for name in _keras_attributes(base):
+            value = vars(layer).get(name)
+            if type(value) is bool and name not in ("built", "_called", "_lock"):
+                setattr(clone, name, value)
+        return clone
+
+    def build(self, layer, clone):
+        if isinstance(layer, Layer) and layer.built and not clone.built:
+            config = layer.get_build_config()
+            if config:
+                clone.build_from_config(config)
+            else:
+                clone.built = True
+
+    def new_layer(self, layer):
+        if isinstance(layer, InputLayer):
+            return _input_like(layer.output)._keras_history.operation
+        if self._is_made_by_user(layer):
+            return self.clone_function(layer)
+        if _is_graph(layer) and not self._is_made_by_config(layer):
+            return self._model(
+                layer, call_function=self.call_function if self.recursive else None
+            )
+        if isinstance(layer, Layer):
+            return self.remade(layer)
+        return self._operation(layer)
+
+    def _is_made_by_user(self, layer):
+        """Returns whether `clone_function` makes what stands for a layer."""
+        return (
+            self.clone_function is not None
+            and not isinstance(layer, InputLayer)
+            and not (self.recursive and _is_graph(layer))
+        )
+
+    def _is_made_by_config(self, model):
+        """Returns whether a nested model has a config of its own."""
+        get_config = type(model).get_config
+        return (
+            get_config not in (Functional.get_config, Sequential.get_config)
+            and not any(id(layer) in self.layer_map for layer in model.layers)
+        )
+
+    def finish_layer(self, layer, clone):
+        if not isinstance(layer, Layer):
+            return
+        self._pair_state(layer, clone)
+        for variable in layer._trainable_variables + layer._non_trainable_variables:
+            new = self._state_map.get(id(variable))
+            if new is not None and new.trainable != variable.trainable:
+                new.trainable = variable.trainable
+        clone._trainable = layer._trainable
+        if not isinstance(layer, Model):
+            self._order_alike(layer, clone)
+
+    def _order_alike(self, layer, clone):
+        """Orders the variables and sublayers of a clone as the layer's are."""
+        for name, (_, old) in layer._tracker.config.items():
+            _, new = clone._tracker.config[name]
+            mapped = [
+                self.layer_map.get(id(each), self._state_map.get(id(each)))
+                for each in old
+            ]
+            if all(each is not None for each in mapped):
+                new[:] = mapped
+                clone._tracker.stored_ids[name] = set(map(id, mapped))
+
+    def copy_unreachable_weights(self, clone):
+        """Copies the weights that `clone.set_weights` does not reach: those of
+        layers that only a function holds."""
+        reachable = set(map(id, clone.weights))
+        for layer, new_layer in self.pairs:
+            weights = getattr(new_layer, "weights", [])
+            if not all(id(weight) in reachable for weight in weights):
+                new_layer.set_weights(layer.get_weights())
+
+    def _model(self, model, input_tensors=None, call_function=None):
         if isinstance(model, Sequential):
             clone = self._sequential(model, input_tensors)
         elif isinstance(model, Functional):
             clone = self._functional(model, input_tensors, call_function)
         else:
-            clone = self._from_config(model)
-            self._cloned.append((model, clone))
-        if getattr(model, "compiled", False) and not clone.compiled:
-            with LiveConfigScope(self._config):
-                config = model.get_compile_config()
-            with LiveConfigScope(_plain_config):
-                clone.compile_from_config(config)
+            clone = self.remade(model)
         return clone
 
-    def layer(self, layer):
-        """Returns the clone of a layer, of an operation or of a nested model."""
-        if id(layer) in self._pending:
-            return layer  # It stands for itself in functions that hold it.
-        if id(layer) not in self.cache:
-            self._pending.add(id(layer))
-            self.cache[id(layer)] = self._new_layer(layer)
-            self._pending.remove(id(layer))
-            self._cloned.append((layer, self.cache[id(layer)]))
-        return self.cache[id(layer)]
+    def compile_all(self):
+        """Compiles clones with what the models were compiled with."""
+        for layer, clone in self.pairs:
+            self._compile(layer, clone)
 
-    def value(self, value):
-        """Returns what a value that a layer holds or was made with is in the clone.
-
-        Containers are copied; layers, objects with a state and functions that
-        hold them are mapped to the clone's; anything else is returned as it is.
-        """
-        if live_object(value) is not None:
-            return value
-        if isinstance(value, HOLDERS):
-            return self._function(value)
-        if isinstance(value, Operation):
-            return self.layer(value)
-        if isinstance(value, (KerasSaveable, SeedGenerator)):
-            if id(value) not in self.cache:
-                self.cache[id(value)] = self._remade(value, value.get_config)
-            return self.cache[id(value)]
-        if isinstance(value, dict):
-            return {k: self.value(v) for k, v in value.items()}
-        if isinstance(value, list):
-            return [self.value(v) for v in value]
-        if type(value) is tuple:
-            return tuple([self.value(v) for v in value])
-        return value
-
-    def _function(self, function):
-        """Returns a function that holds the clone's layers.
-
-        It is `function` itself if that holds none of the model's.
-        """
-        if get_name_from_symbol(function) is not None:
-            return function
-        if id(function) not in self._functions:
-            self._functions[id(function)] = function  # It may hold itself.
-            self._functions[id(function)] = function_holding(function, self._held)
-        return self._functions[id(function)]
-
-    def _held(self, value):
-        if type(value) in (list, tuple):
-            return type(value)([self._held(v) for v in value])
-        if type(value) is dict:
-            return {k: self._held(v) for k, v in value.items()}
-        is_holder = isinstance(value, (Layer, SeedGenerator, *HOLDERS))
-        return self.value(value) if is_holder else value
-
-    def _build_uncalled_layers(self):
-        """Builds the layers that the model holds but does not call."""
-        for layer, clone in self._cloned:
-            if isinstance(layer, Layer) and layer.built and not clone.built:
-                config = layer.get_build_config()
-                if config:
-                    clone.build_from_config(config)
-
-    def _copy_unreachable_weights(self, clone):
-        """Copies the weights that `clone.set_weights` does not reach: those of
-        layers that only a function holds."""
-        reachable = set(map(id, clone.weights))
-        for layer, new_layer in self._cloned:
-            weights = getattr(new_layer, "weights", [])
-            if not all(id(weight) in reachable for weight in weights):
-                new_layer.set_weights(layer.get_weights())
-
-    def _new_layer(self, layer):
-        if isinstance(layer, InputLayer):
-            new_layer = _input_like(layer.output)._keras_history.operation
-            new_layer.trainable = layer.trainable
-            return new_layer
-        nested = isinstance(layer, (Functional, Sequential))
-        if self.clone_function is not None and not (nested and self.recursive):
-            return self.clone_function(layer)
-        if nested:
-            return self.model(
-                layer, call_function=self.call_function if self.recursive else None
-            )
-        if isinstance(layer, Layer):
-            return self._from_config(layer)
-        return _copied_operation(layer, self)
-
-    def _from_config(self, layer):
-        try:
-            clone = self._remade(
-                layer, lambda: _constructor_arguments(layer, self.value))
-        except (TypeError, NotImplementedError) as error:
-            raise ValueError(
-                f"Cannot clone layer '{layer.name}' of class "
-                f"`{type(layer).__name__}`: its constructor does not take what its "
-                "`get_config()` returns. Return every argument of the constructor "
-                f"from `get_config()`. {error}"
-            ) from error
-        for name in ("name", "trainable", "supports_masking"):
-            # Users set them on a layer whose constructor does not take them.
-            if getattr(clone, name) != getattr(layer, name):
-                setattr(clone, name, getattr(layer, name))
-        return clone
-
-    def _remade(self, obj, get_config):
-        with LiveConfigScope(self._config):
-            config = self.value(get_config())
-        with LiveConfigScope(_plain_config):
-            return _from_config(type(obj), config)
-
-    def _config(self, obj):
-        """Returns the config of an object, to be read back as its clone."""
-        if isinstance(obj, HOLDERS) and get_name_from_symbol(obj) is None:
-            return _live_value(self.value(obj))
-        if not isinstance(obj, Operation):
-            return _plain_config(obj)
-        config = {"name": obj.name}
-        graph = isinstance(obj, (Functional, Sequential))
-        if isinstance(obj, Layer) and not graph:
-            config = serialization_lib.serialize_dict(
-                _constructor_arguments(obj, self.value))
-        return _live(obj, config, lambda config: self.layer(obj))
+    def _compile(self, model, clone):
+        if not getattr(model, "compiled", False) or clone.compiled:
+            return
+        is_plain = (
+            type(model).compile is Model.compile
+            and type(model).get_compile_config is Model.get_compile_config
+            and hasattr(model, "_compile_config")
+        )
+        if not is_plain:
+            clone.compile_from_config(model.get_compile_config())
+            return
+        arguments = dict(model._compile_config.config)
+        if model.optimizer is not None:
+            arguments["optimizer"] = _new_optimizer(model.optimizer)
+        clone.compile(**self.value(arguments))
+        if clone.optimizer is not None and clone.built:
+            clone.optimizer.build(clone.trainable_variables)
 
     def _functional(self, model, input_tensors, call_function):
         if input_tensors is None:
@@ -357,182 +457,82 @@ class _Cloner:
         or `Sequential`, is left out: the attributes tell what it did.
         """
         cls, clone = type(model), None
-        if cls is base:
-            clone = cls(*arguments, name=model.name)
-        elif base is Functional and functional_like_constructor(cls):
-            try:
+        if cls is base or base is Functional and functional_like_constructor(cls):
+            with contextlib.suppress(TypeError):  # It may take further arguments.
                 clone = cls(*arguments, name=model.name)
-            except TypeError:
-                pass  # It takes further arguments.
         if clone is None:
             clone = cls.__new__(cls)
             base.__init__(clone, *arguments, name=model.name)
-        self._copy_attributes(model, clone)
-        # Not `trainable`: that would set it on all the layers as well.
-        clone._trainable = model._trainable
+        self.layer_map[id(model)] = clone
+        self._copy_missing_attributes(model, clone)
         return clone
 
-    def _copy_attributes(self, model, clone):
-        """Copies the attributes that are not of Keras's own making."""
-        present = _attributes(clone)
-        for name, value in _attributes(model).items():
-            if name in _TRAINER_ATTRIBUTES:
-                continue
-            plain = isinstance(value, serialization_lib.PLAIN_TYPES)
-            if name not in present or (plain and not name.startswith("_")):
-                setattr(clone, name, self.value(value))
+    def _operation(self, operation):
+        """Returns an operation that is no layer once more, without its calls."""
+        if not isinstance(operation, Function):
+            return self._copy(operation, is_built_again=False)
+        inputs = tree.map_structure(
+            lambda x: self._new_input(x) if _has_layer(x) else _tensor_like(x),
+            operation._inputs_struct,
+        )
+        outputs = self._outputs(operation, tree.flatten(inputs))
+        return Function(inputs, outputs, name=operation.name)
 
 
-# What `fit` and the like set on a model (`trainers/trainer.py`), and what its
-# constructor makes of its arguments.
+# What `fit` and the like set on a model (`trainers/trainer.py`).
 _TRAINER_ATTRIBUTES = {
-    "autocast", "built", "compiled", "history", "loss", "name", "optimizer",
-    "output_names", "steps_per_execution", "stop_predicting", "stop_training",
-    "supports_jit", "training", "unrolled_steps_per_execution", "_compile_config",
-    "_compiled_trainable_state", "_eval_epoch_iterator",
+    "compiled", "history", "loss", "optimizer", "steps_per_execution",
+    "stop_predicting", "stop_training", "training", "unrolled_steps_per_execution",
+    "_compile_config", "_compiled_trainable_state", "_eval_epoch_iterator",
     "_obj_reference_counts_dict",
 }
 
 
-def _attributes(model):
-    """Returns the attributes of a model, on PyTorch with the layers among them."""
-    return {**vars(model), **vars(model).get("_modules", {})}
+def _is_graph(layer):
+    return isinstance(layer, (Functional, Sequential))
 
 
-def _plain_config(obj):
-    """Returns the config of an object, to be read back as a new one.
-
-    It is None for a function that Keras finds by its name alone.
-    """
-    if inspect.isfunction(obj):
-        public = (get_name_from_symbol(obj) or "").split(".")
-        if public[1:2] and public[1] in serialization_lib.BUILTIN_MODULES:
-            return None
-    if inspect.isclass(obj) or not hasattr(obj, "get_config"):
-        return _live_value(obj)
-    if isinstance(obj, Operation) and not isinstance(obj, Layer):
-        return _live(obj, {"name": obj.name}, lambda config: _copied_operation(obj))
-    try:
-        config = serialization_lib.serialize_dict(_constructor_arguments(obj))
-    except NotImplementedError:
-        # A regularizer, say, without a config: it has no state to keep apart.
-        return _live(obj, {}, lambda config: obj)
-    return _live(
-        obj, config, lambda config: _from_config(type(obj), config["config"])
+def _keras_base(layer):
+    """Returns the class of Keras's that a layer is, or derives from: a layer has
+    attributes of Keras's own making, which are the same for all of that class."""
+    bases = (
+        Functional, Sequential, Model, Layer, Function, Operation, Metric,
+        SeedGenerator,
     )
+    return next(base for base in bases if isinstance(layer, base))
 
 
-def _live(obj, config, revive):
-    public = serialization_lib.serialize_with_public_class(type(obj), config)
-    return {**public, "live_object": LiveObject(obj, revive)}
+@functools.lru_cache(maxsize=None)
+def _keras_attributes(base):
+    arguments = ()
+    if issubclass(base, Function):
+        arguments = [Input((1,), name="x")] * 2
+    return _TRAINER_ATTRIBUTES.union(vars(base(*arguments, name="x")))
 
 
-def _live_value(value):
-    """Returns a config that is read back as `value` itself."""
-    return {
-        "module": getattr(value, "__module__", None),
-        "class_name": "function",
-        # The function, not its name: `activations.serialize` hands this out.
-        "config": value,
-        "registered_name": getattr(value, "__name__", None),
-        "live_object": LiveObject(value, lambda config: value),
-    }
-
-
-def _constructor_arguments(obj, value=lambda value: value):
-    """Returns the config of an object, fitted to its constructor.
-
-    Args:
-        obj: A layer, or any object that has a config.
-        value: Function that maps what `Lambda` was made with.
-    """
-    cls = type(obj)
-    if isinstance(obj, TorchModuleWrapper):
-        return {
-            **Layer.get_config(obj),
-            "module": copy.deepcopy(obj.module),
-            "output_shape": obj.output_shape,
-        }
-    if not isinstance(obj, Layer):
-        return obj.get_config()
-    if cls.get_config is Lambda.get_config:
-        return {**Layer.get_config(obj), **_lambda_arguments(obj, value)}
-    config = _config_or_attributes(obj)
-    if isinstance(obj, Lambda):
-        config.update(_lambda_arguments(obj, value))
-    if cls.from_config.__func__ is not Operation.from_config.__func__:
-        return config
-    parameters = inspect.signature(cls.__init__).parameters
-    if any(p.kind == p.VAR_KEYWORD for p in parameters.values()):
-        return config
-    # `Layer.get_config` does not ask what the constructor takes.
-    return {
-        name: config[name]
-        for name in config
-        if name in parameters or name not in ("name", "trainable", "dtype")
-    }
-
-
-def _config_or_attributes(layer):
-    """Returns a layer's config; without one, the attributes of the same names as
-    the arguments of its constructor."""
+def _new_optimizer(optimizer):
+    config = optimizer.get_config()
     try:
-        return dict(layer.get_config())
-    except NotImplementedError:
-        config = {
-            "name": layer.name,
-            "trainable": layer.trainable,
-            "dtype": layer.dtype_policy,
-        }
-        parameters = inspect.signature(type(layer).__init__).parameters
-        for parameter in list(parameters.values())[1:]:
-            if hasattr(layer, parameter.name):
-                config[parameter.name] = getattr(layer, parameter.name)
-            elif parameter.kind == parameter.VAR_KEYWORD:
-                continue
-            elif parameter.default is parameter.empty:
-                raise
-        return config
+        return type(optimizer).from_config(config)
+    except (TypeError, ValueError):
+        # A schedule of the user's, which has no state.
+        config = {**optimizer.get_config(), "learning_rate": optimizer._learning_rate}
+        return type(optimizer).from_config(config)
 
 
-def _lambda_arguments(layer, value):
-    arguments = {
-        "function": layer.function,
-        "output_shape": layer._output_shape,
-        "arguments": layer.arguments,
-    }
-    config = {
-        name: _live_value(value(argument))
-        for name, argument in arguments.items()
-        if argument is not None
-    }
-    if layer.mask is not None:
-        # `Lambda.from_config` does not read it back.
-        config["mask"] = value(layer.mask)
-    return config
-
-
-def _from_config(cls, config):
-    if issubclass(cls, TorchModuleWrapper):
-        return cls(**config)
-    return cls.from_config(config)
-
-
-def _copied_operation(operation, cloner=None):
-    """Returns an operation that is no layer once more, without its calls."""
-    cloner = cloner or _Cloner()
-    if isinstance(operation, Function):
-        inputs = tree.map_structure(
-            lambda x: cloner._new_input(x) if _has_layer(x) else _tensor_like(x),
-            operation._inputs_struct,
-        )
-        outputs = cloner._outputs(operation, tree.flatten(inputs))
-        return Function(inputs, outputs, name=operation.name)
-    clone = object.__new__(type(operation))
-    for name, value in vars(operation).items():
-        vars(clone)[name] = cloner.value(value)
-    clone._inbound_nodes, clone._outbound_nodes = [], []
-    return clone
+def _carry_what_was_adapted(layer, clone):
+    """Carries over what a preprocessing layer learnt by `adapt`: by the methods
+    with which Keras saves and loads it."""
+    store = {}
+    layer.save_own_variables(store)
+    clone.load_own_variables(
+        {name: backend.convert_to_numpy(value) for name, value in store.items()}
+    )
+    if hasattr(layer, "save_assets"):
+        with tempfile.TemporaryDirectory() as folder:
+            layer.save_assets(folder)
+            if os.listdir(folder):
+                clone.load_assets(folder)
 
 
 def _nodes_in_call_order(function):

@@ -1,0 +1,546 @@
+"""Makes the layers of a clone, and makes them agree with those they stand for.
+
+Used by the overlays of both major versions of Keras, which say what their layers,
+variables and tensors are. A layer is made in three steps:
+
+1. As Keras releases it: `from_config(get_config())`, which is the user's code and
+   sees plain data.
+2. Where that raises, as a copy: the same attributes, without nodes and weights.
+3. Whichever way it was made, it is held against the original, attribute by
+   attribute: functions are the live ones, what was one layer is one layer, and
+   nothing belongs to the original. This is done once before the layer is called
+   and once at the end, when state that no config carries is carried over, too.
+"""
+import contextlib
+import functools
+import inspect
+import types
+
+import numpy as np
+
+from keras_clone.holding import ATOMS
+from keras_clone.holding import CONTAINERS
+from keras_clone.holding import FUNCTIONS
+from keras_clone.holding import Walk
+from keras_clone.holding import attributes_of
+from keras_clone.holding import holds_atoms
+from keras_clone.holding import is_opaque
+from keras_clone.holding import same_type
+from keras_clone.holding import unwrapped
+
+MISSING = type('Missing', (), {'__repr__': lambda self: 'missing'})()
+
+
+class Cloner:
+    """What the layers of a model have become in its clone.
+
+    # Arguments
+        model: the model to clone.
+        layer_map: dict {id of a layer: its clone}; one for all nested models, so
+            that what was shared stays shared.
+        arguments: dict {(id of a layer, name): value} of attributes that a config
+            leaves out and a constructor took; see `forgotten_arguments`.
+    """
+
+    def __init__(self, model, layer_map=None, arguments=None):
+        self.model = model
+        self.layer_map = {} if layer_map is None else layer_map
+        self.pairs = []  # (layer, clone), as they were made.
+        self._arguments = arguments or {}
+        self._pending = set()
+        self._unpaired = set()
+        self._state_map = {}  # {id of a variable or the like: its counterpart}
+        self._clones = set()  # The ids of all clones.
+        self._walk = Walk(self._is_replaced, self._replaced)
+        self._is_final = self._is_stale = False
+        self._compared = {}
+
+    # What an overlay says.
+
+    def is_layer(self, value):
+        """Returns whether a value is a layer or another node's operation."""
+        raise NotImplementedError
+
+    def is_state(self, value):
+        """Returns whether a value is a variable or has some of its own."""
+        raise NotImplementedError
+
+    def is_weight(self, value):
+        """Returns whether a value is a variable, which `build` may make."""
+        raise NotImplementedError
+
+    def is_tensor(self, value):
+        """Returns whether a value is a symbolic tensor."""
+        raise NotImplementedError
+
+    def layers_within(self, model):
+        """Returns a model and the layers in it, at every depth."""
+        raise NotImplementedError
+
+    def new_layer(self, layer):
+        """Returns a new layer for one that has no clone yet."""
+        raise NotImplementedError
+
+    def new_state(self, value):
+        """Returns a variable or the like with the value of another one."""
+        raise NotImplementedError
+
+    def tensor(self, x):
+        """Returns the clone of a symbolic tensor, or `x` if it is none's."""
+        raise NotImplementedError
+
+    def has_clone(self, x):
+        """Returns whether a symbolic tensor is known or needs no clone."""
+        raise NotImplementedError
+
+    def own_state(self, layer):
+        """Returns the variables and the like of a layer itself, as a list."""
+        raise NotImplementedError
+
+    def is_built_by_code(self, layer):
+        """Returns whether the class of a layer has a `build` of its own."""
+        raise NotImplementedError
+
+    def can_stand_for(self, layer, made):
+        """Returns whether what a constructor or a config made may be the clone."""
+        raise NotImplementedError
+
+    def bare(self, layer):
+        """Returns a layer of the same class whose constructor did not run."""
+        raise NotImplementedError
+
+    def attributes(self, layer):
+        """Returns the attributes of a layer that are not of Keras's own making."""
+        raise NotImplementedError
+
+    def set_attribute(self, layer, name, old, value):
+        """Sets an attribute of a new layer, `old` before that."""
+        raise NotImplementedError
+
+    def set_flags(self, layer, clone):
+        """Sets what every layer has: its name, whether it is trainable, ..."""
+        raise NotImplementedError
+
+    def build(self, layer, clone):
+        """Builds a clone that nothing has called, if the layer is built."""
+        raise NotImplementedError
+
+    def finish_layer(self, layer, clone):
+        """Carries over what attributes do not tell."""
+        raise NotImplementedError
+
+    # Layers
+
+    def layer(self, layer):
+        """Returns the clone of a layer, of an operation or of a nested model."""
+        if id(layer) in self._pending and id(layer) not in self.layer_map:
+            # It stands for itself in functions that hold it, until the end.
+            self._is_stale = True
+            return layer
+        if id(layer) not in self.layer_map:
+            self._pending.add(id(layer))
+            try:
+                clone = self.new_layer(layer)
+            finally:
+                self._pending.discard(id(layer))
+            self.adopt(layer, clone)
+        return self.layer_map[id(layer)]
+
+    def value(self, value):
+        """Returns what a value that a layer holds or was called with is in the
+        clone: the same object, if it holds nothing of the model."""
+        return self._walk.map(value)
+
+    def adopt(self, layer, clone):
+        """Makes a new layer the clone of another, and makes it agree."""
+        if self.layer_map.get(id(layer)) is clone and id(clone) in self._clones:
+            return
+        self.layer_map[id(layer)] = clone
+        self._clones.add(id(clone))
+        self.pairs.append((layer, clone))
+        if type(clone) is type(layer):
+            self.set_flags(layer, clone)
+            for (key, name), value in self._arguments.items():
+                if key == id(layer):
+                    setattr(clone, name, value)
+            self._agree(layer, clone)
+
+    def remade(self, layer):
+        """Returns a new layer, made as Keras makes it or else as a copy."""
+        try:
+            clone = type(layer).from_config(layer.get_config())
+        except Exception as error:
+            return self._copied(layer, error)
+        return clone
+
+    def finish(self, carries_state=True):
+        """Carries over what can be told only when all layers are built.
+
+        # Arguments
+            carries_state: whether to carry over what layers hold beside their
+                weights. It may depend on the shapes of the inputs.
+        """
+        if self._is_stale:
+            self._walk.forget()
+        for layer, clone in self.pairs:
+            self.build(layer, clone)
+        self._compared.clear()
+        for layer, clone in self.pairs:  # It may grow.
+            if type(clone) is type(layer):
+                self.agree(layer, clone, carries_state)
+                self.finish_layer(layer, clone)
+
+    def forgotten_arguments(self):
+        """Returns what constructors took and configs left out.
+
+        To be asked before `finish`, when the layers were called: what a layer sets
+        itself when it is built is the same by then.
+
+        # Returns
+            A dict, as the argument `arguments` takes it.
+        """
+        found = {}
+        for layer, clone in self.pairs:
+            if type(clone) is type(layer):
+                made = self.attributes(clone)
+                for name, value in self.attributes(layer).items():
+                    if (_is_plain(value) and _is_plain(made.get(name, MISSING)) and
+                            differ(value, made[name]) and
+                            not self._identifies(value) and
+                            name in argument_names(type(layer))):
+                        found[id(layer), name] = value
+        return {key: value for key, value in found.items()
+                if key not in self._arguments}
+
+    def _copied(self, layer, error):
+        """Returns a copy of a layer that Keras does not make anew.
+
+        Its weights are made by `build`, as those of any new layer, where that
+        makes all of them, and have the values of the original where not.
+        """
+        try:
+            clone = self._copy(layer, self.is_built_by_code(layer))
+            if clone.built and len(self.own_state(clone)) != len(
+                    self.own_state(layer)):
+                clone = self._copy(layer, is_built_again=False)
+            return clone
+        except ValueError as reason:
+            raise ValueError(
+                "Cannot clone layer '%s' of class `%s`: %s. Keras itself cannot "
+                'make it anew from its config (%s). Return every argument of the '
+                'constructor from `get_config()`, as plain data.'
+                % (layer.name, type(layer).__name__, reason, _summary(error))
+            ) from error
+
+    def _copy(self, layer, is_built_again):
+        clone = self.bare(layer)
+        # What it holds may hold it.
+        self.layer_map[id(layer)] = clone
+        with self._without_pairs(layer):
+            for name, value in self.attributes(layer).items():
+                if not (is_built_again and self.is_weight(value) or
+                        self._is_made_by_call(value)):
+                    self.set_attribute(clone, name, MISSING, self._own(value))
+        if is_built_again:
+            self.build(layer, clone)
+            if clone.built:
+                self._copy_missing_attributes(layer, clone)
+        return clone
+
+    def _copy_missing_attributes(self, layer, clone):
+        for name, value in self.attributes(layer).items():
+            if (name not in self.attributes(clone) and
+                    not self._is_made_by_call(value)):
+                self.set_attribute(clone, name, MISSING, self._own(value))
+
+    def _own(self, value):
+        """Returns a value of the clone's own: no container is shared."""
+        if not isinstance(value, CONTAINERS):
+            return self.value(value)
+        old = unwrapped(value)
+        if isinstance(old, dict):
+            return same_type(value, {k: self._own(v) for k, v in old.items()
+                                     if not self._is_made_by_call(v)})
+        return same_type(value, [self._own(v) for v in old
+                                 if not self._is_made_by_call(v)])
+
+    def _is_made_by_call(self, value):
+        """Returns whether a value is a tensor that a call of a layer left there,
+        as the next call will."""
+        return self.is_tensor(value) and not self.has_clone(value)
+
+    # What is replaced, wherever it is held
+
+    def _is_replaced(self, value):
+        return (self.is_layer(value) or self.is_state(value) or
+                self.is_tensor(value))
+
+    def _replaced(self, value):
+        if self.is_layer(value):
+            return self.layer(value)
+        if self.is_tensor(value):
+            return self.tensor(value)
+        return self.state(value)
+
+    def state(self, value):
+        """Returns the counterpart of a variable or the like."""
+        owner = None if id(value) in self._state_map else self._owner(value)
+        if owner is not None and id(owner) not in self._unpaired:
+            clone = self.layer(owner)
+            self.build(owner, clone)
+            self._pair_state(owner, clone)
+        if id(value) not in self._state_map:
+            self._state_map[id(value)] = self.new_state(value)
+        return self._state_map[id(value)]
+
+    def _owner(self, value):
+        known = [layer for layer, _ in self.pairs] + self.layers_within(self.model)
+        for layer in known:
+            if any(each is value for each in self.own_state(layer)):
+                return layer
+        return None
+
+    def _pair_state(self, layer, clone):
+        """Pairs the variables of a layer with those of its clone."""
+        with self._without_pairs(layer):
+            self._agree(layer, clone)
+        old, new = self.own_state(layer), self.own_state(clone)
+        if len(old) == len(new):
+            paired = set(map(id, self._state_map.values()))
+            for x, y in zip(old, new):
+                if id(x) not in self._state_map and id(y) not in paired:
+                    self._state_map[id(x)] = y
+
+    @contextlib.contextmanager
+    def _without_pairs(self, layer):
+        """Context in which a layer's variables are not to be looked for."""
+        is_outermost = id(layer) not in self._unpaired
+        self._unpaired.add(id(layer))
+        try:
+            yield
+        finally:
+            if is_outermost:
+                self._unpaired.discard(id(layer))
+
+    # Agreement
+
+    def agree(self, layer, clone, carries_state=True):
+        """Makes a layer, or the like, agree with the original in its state, too."""
+        was_final, self._is_final = self._is_final, carries_state
+        self._agree(layer, clone)
+        self._is_final = was_final
+
+    def _agree(self, layer, clone):
+        made = self.attributes(clone)
+        for name, value in self.attributes(layer).items():
+            old = made.get(name, MISSING)
+            new = self._agreed(value, old)
+            if new is not old:
+                self.set_attribute(clone, name, old, new)
+
+    def _agreed(self, value, made):
+        """Returns what the clone is to have in place of a value of the original.
+
+        # Arguments
+            value: what the original has.
+            made: what the clone has, MISSING if it has nothing.
+        """
+        if made is MISSING and not self._is_final:
+            return made
+        if type(value) in ATOMS:
+            return value if self._is_lost(value, made) else made
+        if self.is_layer(value):
+            return self._agreed_layer(value, made)
+        if self.is_state(value):
+            return self._agreed_state(value, made)
+        if self.is_tensor(value):
+            return self.value(value) if made is value else made
+        if isinstance(value, CONTAINERS):
+            return self._agreed_container(value, made)
+        if isinstance(value, FUNCTIONS):
+            return self._agreed_function(value, made)
+        if self.is_array(value):
+            return self._agreed_array(value, made)
+        if made is value or made is MISSING:
+            return self.value(value)
+        return self._agreed_object(value, made)
+
+    def _is_lost(self, value, made):
+        """Returns whether the clone has lost plain data that the layer has."""
+        if not self._is_final or made is MISSING:
+            return self._is_final
+        return (_is_plain(value) and _is_plain(made) and differ(value, made) and
+                not self._identifies(value))
+
+    def _identifies(self, value):
+        """Returns whether there is an `id` of a layer in plain data."""
+        if isinstance(value, CONTAINERS):
+            return any(map(self._identifies, value)) or (
+                isinstance(value, dict) and
+                any(map(self._identifies, value.values())))
+        return type(value) is int and value in self.layer_map
+
+    def _agreed_layer(self, layer, made):
+        if id(layer) in self._pending:
+            return made
+        is_free = self.is_layer(made) and id(made) not in self._clones
+        if (id(layer) not in self.layer_map and is_free and made is not layer and
+                self.can_stand_for(layer, made)):
+            self.adopt(layer, made)
+        if self.is_layer(made) or self._is_final or id(layer) in self.layer_map:
+            return self.layer(layer)
+        return made
+
+    def _agreed_state(self, value, made):
+        if made is value:
+            return self.state(value)
+        if type(made) is type(value):
+            new = self._state_map.setdefault(id(value), made)
+            return new if self._is_final else made
+        return self.state(value) if self._is_final else made
+
+    def _agreed_container(self, value, made):
+        if made is value:
+            return self._own(value)
+        old, new = unwrapped(value), unwrapped(made)
+        key = id(old), id(new)
+        if key not in self._compared and _are_alike(old, new):
+            self._compared[key] = made  # It may hold itself.
+            if isinstance(old, dict):
+                items, same = self._agreed_items(old, new)
+            else:
+                items = list(map(self._agreed, old, new))
+                same = all(map(lambda x, y: x is y, items, new))
+            return made if same else same_type(made, items)
+        if self._walk.reaches(value):
+            # A layer may add to a list when it is built.
+            is_full = isinstance(new, CONTAINERS) and len(new) == len(old)
+            return self.value(value) if self._is_final or is_full else made
+        return self._own(value) if self._is_lost(value, made) else made
+
+    def _agreed_items(self, old, made):
+        """Returns what a dict is to hold, and whether that is what it holds.
+
+        Keys need not be equal: `id(layer)` may be one."""
+        if old.keys() == made.keys():
+            old = {key: old[key] for key in made}
+        items = {}
+        for (key, value), (new_key, new) in zip(old.items(), made.items()):
+            if type(key) not in ATOMS:
+                new_key = self._agreed(key, new_key)
+            items[new_key] = self._agreed(value, new)
+        same = all(key in made and items[key] is made[key] for key in items)
+        return items, same
+
+    def _agreed_function(self, function, made):
+        if made is function or not isinstance(made, type(function)):
+            return self.value(function)
+        key = id(function), id(made)
+        if key not in self._compared:
+            self._compared[key] = made  # It may hold itself.
+            self._compared[key] = self._agreed_same(function, made)
+        return self._compared[key]
+
+    def _agreed_same(self, function, made):
+        if isinstance(function, types.FunctionType):
+            if function.__code__ is made.__code__ and self._agree_cells(function,
+                                                                        made):
+                return made
+        elif isinstance(function, types.MethodType):
+            if function.__func__ is made.__func__:
+                owner = self._agreed(function.__self__, made.__self__)
+                return (made if owner is made.__self__ else
+                        types.MethodType(made.__func__, owner))
+        elif type(function) is type(made):
+            held = [self._agreed(old, new) for old, new in (
+                (function.func, made.func), (function.args, made.args),
+                (function.keywords, made.keywords))]
+            return functools.partial(held[0], *held[1], **held[2])
+        return self.value(function)
+
+    def _agree_cells(self, function, made):
+        """Makes a function that a constructor made anew hold what agrees.
+
+        Returns whether it does."""
+        cells = list(zip(function.__closure__ or (), made.__closure__ or ()))
+        for old, new in cells:
+            try:
+                agreed = self._agreed(old.cell_contents, new.cell_contents)
+                if agreed is not new.cell_contents:
+                    return False
+            except ValueError:  # Nothing is in the cell yet, or no longer.
+                continue
+        return not any(old is new and self._walk.reaches(old) for old, new in cells)
+
+    def _agreed_array(self, value, made):
+        if not self._is_final or made is value:
+            return made
+        if made is MISSING or (type(made) is type(value) and
+                               not np.array_equal(np.asarray(value),
+                                                  np.asarray(made))):
+            return value.copy() if isinstance(value, np.ndarray) else value
+        return made
+
+    def _agreed_object(self, value, made):
+        if type(made) is not type(value):
+            is_other = made is not None or self._is_final
+            return self.value(value) if is_other and not is_opaque(value) else made
+        key = id(value), id(made)
+        if key not in self._compared and not is_opaque(value):
+            self._compared[key] = made
+            held = dict(attributes_of(made))
+            for name, each in attributes_of(value):
+                old = held.get(name, MISSING)
+                new = old if _is_plain(each) else self._agreed(each, old)
+                if new is not old:
+                    object.__setattr__(made, name, new)
+        return made
+
+    def is_array(self, value):
+        """Returns whether a value is an array of numbers, not symbolic."""
+        return isinstance(value, np.ndarray)
+
+
+def differ(value, other):
+    """Returns whether two plain values differ."""
+    if type(value) in ATOMS and type(other) in ATOMS:
+        return not (value == other or value != value and other != other)
+    return unwrapped(value) != unwrapped(other)
+
+
+@functools.lru_cache(maxsize=None)
+def argument_names(cls):
+    """Returns the names of what the constructors of a class and of its bases take.
+
+    An argument that is taken out of `**kwargs` is named by a text in their code.
+    """
+    names = set()
+    for base in cls.__mro__:
+        constructor = vars(base).get('__init__')
+        constructor = inspect.unwrap(constructor) if constructor else None
+        if isinstance(constructor, types.FunctionType):
+            code = constructor.__code__
+            names.update(inspect.signature(constructor).parameters)
+            names.update(each for each in code.co_consts if isinstance(each, str))
+    return names
+
+
+def _is_plain(value):
+    if isinstance(value, CONTAINERS):
+        return holds_atoms(unwrapped(value))
+    return type(value) in ATOMS
+
+
+def _are_alike(container, other):
+    """Returns whether two containers hold something at the same places."""
+    if not isinstance(other, CONTAINERS) or isinstance(container, (set, frozenset)):
+        return False
+    if holds_atoms(container) or holds_atoms(other):
+        return False
+    kind = next(kind for kind in CONTAINERS if isinstance(container, kind))
+    return isinstance(other, kind) and len(container) == len(other)
+
+
+def _summary(error):
+    line = (str(error).strip().split('\n') or [''])[0]
+    return '%s: %s' % (type(error).__name__, line) if line else type(error).__name__
