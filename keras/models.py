@@ -117,7 +117,7 @@ def _cloned(model, input_tensors):
         else:
             break
     cloner.finish(carries_state=input_tensors is None)
-    cloner.copy_unreachable_weights(clone)
+    cloner.copy_unreachable_values(clone)
     return clone
 
 
@@ -131,6 +131,7 @@ class _Cloner(Cloner):
     def __init__(self, model, layer_map=None, arguments=None):
         super().__init__(model, layer_map, arguments)
         self.tensor_map = {}
+        self._variables = None
 
     def clone(self, input_tensors=None):
         """Clones the model; see `clone_model`."""
@@ -160,8 +161,9 @@ class _Cloner(Cloner):
         return not _is_variable(value) and K.is_tensor(value)
 
     def has_clone(self, x):
-        return id(x) in self.tensor_map or not (
-            hasattr(x, '_keras_history') or self._replaced_operands(x)[0])
+        if hasattr(x, '_keras_history'):
+            return all(id(y) in self.tensor_map for y in get_source_inputs(x))
+        return id(x) in self.tensor_map or not self._replaced_operands(x)[0]
 
     def layers_within(self, model):
         found, waiting = [], [model]
@@ -236,7 +238,12 @@ class _Cloner(Cloner):
                 clone.built = True
 
     def finish_layer(self, layer, clone):
-        pass
+        self._pair_state(layer, clone)
+        for name in ('_trainable_weights', '_non_trainable_weights'):
+            weights = [self._state_map.get(id(weight))
+                       for weight in vars(layer).get(name, [])]
+            if all(weight is not None for weight in weights):
+                vars(clone)[name] = weights
 
     def new_layer(self, layer):
         if isinstance(layer, InputLayer):
@@ -294,7 +301,7 @@ class _Cloner(Cloner):
         replace, made = self._replaced_operands(x)
         if not replace:
             return x
-        return _recompute(x, made, [(y, self.tensor(y)) for y in replace])
+        return _recompute(x, made, [(y, self._operand(y)) for y in replace])
 
     def _replaced_operands(self, x):
         """Returns the tensors of the model that a tensor is computed from, and what
@@ -303,12 +310,29 @@ class _Cloner(Cloner):
         while pending:
             for operand in _operands(pending.pop()):
                 if (id(operand) in self.tensor_map or
-                        hasattr(operand, '_keras_history')):
+                        hasattr(operand, '_keras_history') or
+                        self._variable_of(operand) is not None):
                     replace.append(operand)
                 elif id(operand) not in made:
                     made[id(operand)] = operand
                     pending.append(operand)
         return replace, list(made.values())
+
+    def _operand(self, x):
+        variable = self._variable_of(x)
+        if variable is None:
+            return self.tensor(x)
+        new = self.state(variable)
+        return new if x is variable else new.op.outputs[0]
+
+    def _variable_of(self, operand):
+        """Returns the weight of the model that an operand stands for, or None."""
+        if self._variables is None:
+            self._variables = {
+                getattr(weight, 'op', weight): weight
+                for layer in self.layers_within(self.model)
+                for weight in self.own_state(layer)}
+        return self._variables.get(getattr(operand, 'op', operand))
 
     def _network(self, network):
         _check_not_subclassed(network)
@@ -332,12 +356,19 @@ class _Cloner(Cloner):
         inputs = _source_inputs(input_tensors)
         outputs = [self.tensor(x) for x in network.outputs]
         if not isinstance(network, Sequential) or not _is_input(*input_tensors):
-            return _same_class(network, inputs=inputs, outputs=outputs)
+            clone = _same_class(network, inputs=inputs, outputs=outputs)
+            self._add_losses(network, clone)
+            return clone
         clone = _same_class(network)
         clone.inputs, clone.outputs = inputs, outputs
         clone.build()
         clone._build_input_shape = network._build_input_shape
+        self._add_losses(network, clone)
         return clone
+
+    def _add_losses(self, network, clone):
+        """Adds what `add_loss` of the model, not of a layer, was given."""
+        clone.add_loss([self.value(loss) for loss in network.get_losses_for(None)])
 
     def _clone_node(self, node):
         if all(id(x) in self.tensor_map for x in node.output_tensors):
@@ -368,16 +399,22 @@ class _Cloner(Cloner):
                 # A mask that layers pass on unchanged belongs to the first of them.
                 self.tensor_map.setdefault(id(mask), new_mask)
 
-    def copy_unreachable_weights(self, clone):
-        """Copies the weights that `clone.set_weights` does not reach.
+    def copy_unreachable_values(self, clone):
+        """Copies the values that `clone.set_weights` does not reach.
 
         They belong to layers that feed the model through a call argument alone,
-        or that a layer uses without counting their weights among its own.
+        or that a layer uses without counting their weights among its own, or to
+        variables that are no weights.
         """
         reachable = set(id(weight) for weight in clone.weights)
+        values = {id(new): (new, old) for old, new in self.paired_state()}
         for layer, new_layer in self.pairs:
-            if any(id(weight) not in reachable for weight in new_layer.weights):
-                new_layer.set_weights(layer.get_weights())
+            values.update((id(new), (new, old)) for old, new in
+                          zip(layer.weights, new_layer.weights))
+        values = [pair for key, pair in values.items() if key not in reachable]
+        if values:
+            new, old = zip(*values)
+            K.batch_set_value(list(zip(new, K.batch_get_value(old))))
 
 
 @functools.lru_cache(maxsize=None)

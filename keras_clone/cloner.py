@@ -49,7 +49,8 @@ class Cloner:
         self._arguments = arguments or {}
         self._pending = set()
         self._unpaired = set()
-        self._state_map = {}  # {id of a variable or the like: its counterpart}
+        # {id of a variable or the like: its counterpart}, and what has the id.
+        self._state_map, self._state = {}, {}
         self._clones = set()  # The ids of all clones.
         self._walk = Walk(self._is_replaced, self._replaced)
         self._is_final = self._is_stale = False
@@ -224,12 +225,12 @@ class Cloner:
                     self.own_state(layer)):
                 clone = self._copy(layer, is_built_again=False)
             return clone
-        except ValueError as reason:
+        except Exception as reason:
             raise ValueError(
                 "Cannot clone layer '%s' of class `%s`: %s. Keras itself cannot "
                 'make it anew from its config (%s). Return every argument of the '
                 'constructor from `get_config()`, as plain data.'
-                % (layer.name, type(layer).__name__, reason, _summary(error))
+                % (layer.name, type(layer).__name__, _summary(reason), _summary(error))
             ) from error
 
     def _copy(self, layer, is_built_again):
@@ -240,7 +241,7 @@ class Cloner:
             for name, value in self.attributes(layer).items():
                 if not (is_built_again and self.is_weight(value) or
                         self._is_made_by_call(value)):
-                    self.set_attribute(clone, name, MISSING, self._own(value))
+                    self.set_attribute(clone, name, MISSING, self._kept(value))
         if is_built_again:
             self.build(layer, clone)
             if clone.built:
@@ -251,18 +252,22 @@ class Cloner:
         for name, value in self.attributes(layer).items():
             if (name not in self.attributes(clone) and
                     not self._is_made_by_call(value)):
-                self.set_attribute(clone, name, MISSING, self._own(value))
+                self.set_attribute(clone, name, MISSING, self._kept(value))
 
-    def _own(self, value):
+    def _own(self, value, is_left_out=lambda value: False):
         """Returns a value of the clone's own: no container is shared."""
         if not isinstance(value, CONTAINERS):
             return self.value(value)
         old = unwrapped(value)
         if isinstance(old, dict):
-            return same_type(value, {k: self._own(v) for k, v in old.items()
-                                     if not self._is_made_by_call(v)})
-        return same_type(value, [self._own(v) for v in old
-                                 if not self._is_made_by_call(v)])
+            return same_type(value, {k: self._own(v, is_left_out)
+                                     for k, v in old.items() if not is_left_out(v)})
+        return same_type(value, [self._own(v, is_left_out) for v in old
+                                 if not is_left_out(v)])
+
+    def _kept(self, value):
+        """Returns a value of the clone's own, without what a call left there."""
+        return self._own(value, self._is_made_by_call)
 
     def _is_made_by_call(self, value):
         """Returns whether a value is a tensor that a call of a layer left there,
@@ -290,8 +295,16 @@ class Cloner:
             self.build(owner, clone)
             self._pair_state(owner, clone)
         if id(value) not in self._state_map:
-            self._state_map[id(value)] = self.new_state(value)
+            self._pair(value, self.new_state(value))
         return self._state_map[id(value)]
+
+    def _pair(self, value, counterpart):
+        self._state[id(value)] = value
+        return self._state_map.setdefault(id(value), counterpart)
+
+    def paired_state(self):
+        """Returns pairs (variable or the like of the original, its counterpart)."""
+        return [(value, self._state_map[key]) for key, value in self._state.items()]
 
     def _owner(self, value):
         known = [layer for layer, _ in self.pairs] + self.layers_within(self.model)
@@ -309,7 +322,7 @@ class Cloner:
             paired = set(map(id, self._state_map.values()))
             for x, y in zip(old, new):
                 if id(x) not in self._state_map and id(y) not in paired:
-                    self._state_map[id(x)] = y
+                    self._pair(x, y)
 
     @contextlib.contextmanager
     def _without_pairs(self, layer):
@@ -395,7 +408,7 @@ class Cloner:
         if made is value:
             return self.state(value)
         if type(made) is type(value):
-            new = self._state_map.setdefault(id(value), made)
+            new = self._pair(value, made)
             return new if self._is_final else made
         return self.state(value) if self._is_final else made
 
@@ -412,6 +425,8 @@ class Cloner:
                 items = list(map(self._agreed, old, new))
                 same = all(map(lambda x, y: x is y, items, new))
             return made if same else same_type(made, items)
+        if made is not MISSING and any(map(self.is_tensor, _values(old))):
+            return made  # A call left them there.
         if self._walk.reaches(value):
             # A layer may add to a list when it is built.
             is_full = isinstance(new, CONTAINERS) and len(new) == len(old)
@@ -529,6 +544,10 @@ def _is_plain(value):
     if isinstance(value, CONTAINERS):
         return holds_atoms(unwrapped(value))
     return type(value) in ATOMS
+
+
+def _values(container):
+    return container.values() if isinstance(container, dict) else container
 
 
 def _are_alike(container, other):

@@ -75,11 +75,21 @@ class WithoutConfig(Layer):
 
 
 class Forgetful(Layer):
-    """Its argument is required, and is to be found nowhere."""
+    """Its config lacks an argument, which is required."""
 
     def __init__(self, factor, **kwargs):
         super(Forgetful, self).__init__(**kwargs)
-        self._kept = factor
+        self._kept = 1 - factor
+
+    def call(self, inputs):
+        return self._kept * inputs
+
+
+class Once(Forgetful):
+    """Nothing makes a second one: not even its class makes a bare one."""
+
+    def __new__(cls, factor, **kwargs):
+        return super(Once, cls).__new__(cls)
 
 
 class Both(Layer):
@@ -484,9 +494,13 @@ def test_layer_without_a_config(assert_faithful):
     assert_faithful(build)
 
 
+def test_layer_whose_config_lacks_an_argument(assert_faithful):
+    assert_faithful(chain(lambda: Forgetful(3.)))
+
+
 def test_layer_that_cannot_be_made_again_is_refused():
-    model = chain(lambda: Forgetful(2., name='forgetful'))()
-    with pytest.raises(ValueError, match='"forgetful".*`get_config\\(\\)`'):
+    model = chain(lambda: Once(2., name='once'))()
+    with pytest.raises(ValueError, match="'once'.*`get_config\\(\\)`"):
         clone_model(model)
 
 
@@ -611,7 +625,7 @@ def test_custom_objects_are_as_before_even_if_cloning_raises():
     clone_model(chain(lambda: Dense(2, activation=gelu))())
     with pytest.raises(ValueError):
         clone_model(chain(lambda: Dense(2, activation=gelu),
-                          lambda: Forgetful(2.))())
+                          lambda: Once(2.))())
     assert get_custom_objects() == before
 
 

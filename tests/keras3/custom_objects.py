@@ -106,17 +106,24 @@ class Bare(layers.Layer):
 
 
 class Forgetful(layers.Layer):
-    """Its argument is required, and is to be found nowhere."""
+    """Its config lacks an argument, which is required."""
 
     def __init__(self, factor, **kwargs):
         super().__init__(**kwargs)
-        self._kept = factor
+        self._kept = 1 - factor
 
     def call(self, inputs):
-        return inputs
+        return self._kept * inputs
 
     def get_config(self):
         return super().get_config()
+
+
+class Once(Forgetful):
+    """Nothing makes a second one: not even its class makes a bare one."""
+
+    def __new__(cls, factor, **kwargs):
+        return super().__new__(cls, factor, **kwargs)
 
 
 class Cell(layers.SimpleRNNCell):

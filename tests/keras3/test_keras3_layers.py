@@ -12,7 +12,7 @@ from keras import Model, Sequential, activations, initializers, layers, ops
 from keras.models import clone_model
 
 from custom_objects import (RELEASE, TWO, Bare, Both, Cell, Forgetful, Holder, Noise,
-                            Ones, Scale, Strong, Thrice, WithoutConfig, chain, gelu,
+                            Once, Ones, Scale, Strong, Thrice, WithoutConfig, chain, gelu,
                             relu)
 
 
@@ -214,9 +214,13 @@ def test_layer_whose_constructor_takes_no_name(assert_faithful):
     assert_faithful(build)
 
 
+def test_layer_whose_config_lacks_an_argument(assert_faithful):
+    assert_faithful(chain(lambda: Forgetful(3.)))
+
+
 def test_layer_that_cannot_be_made_again_is_refused():
-    model = chain(lambda: Forgetful(2., name='forgetful'))()
-    with pytest.raises(ValueError, match="'forgetful'.*`get_config\\(\\)`"):
+    model = chain(lambda: Once(2., name='once'))()
+    with pytest.raises(ValueError, match="'once'.*`get_config\\(\\)`"):
         clone_model(model)
 
 
