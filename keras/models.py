@@ -233,9 +233,11 @@ class _Cloner(Cloner):
 
     def build(self, layer, clone):
         if layer.built and not clone.built and layer._inbound_nodes:
+            # TensorFlow 2: in the graph in which Keras builds.
+            build = getattr(K, 'symbolic', lambda function: function)(clone.build)
             with K.name_scope(clone.name):
-                clone.build(layer.get_input_shape_at(0))
-                clone.built = True
+                build(layer.get_input_shape_at(0))
+            clone.built = True
 
     def finish_layer(self, layer, clone):
         self._pair_state(layer, clone)
@@ -322,17 +324,21 @@ class _Cloner(Cloner):
         variable = self._variable_of(x)
         if variable is None:
             return self.tensor(x)
-        new = self.state(variable)
-        return new if x is variable else new.op.outputs[0]
+        new = _handle(self.state(variable))
+        # TensorFlow 2: a graph has a placeholder for what is made outside of it.
+        return x.graph.capture(new) if hasattr(new, 'numpy') else new
 
     def _variable_of(self, operand):
         """Returns the weight of the model that an operand stands for, or None."""
         if self._variables is None:
             self._variables = {
-                getattr(weight, 'op', weight): weight
+                id(_handle(weight)): weight
                 for layer in self.layers_within(self.model)
                 for weight in self.own_state(layer)}
-        return self._variables.get(getattr(operand, 'op', operand))
+        captures = getattr(getattr(operand, 'graph', None), 'captures', [])
+        handle = next((outer for outer, inner in captures if inner is operand),
+                      operand)
+        return self._variables.get(id(handle))
 
     def _network(self, network):
         _check_not_subclassed(network)
@@ -436,6 +442,14 @@ def _is_variable(value):
     if K.backend() == 'cntk':
         return getattr(value, 'is_parameter', False)
     return hasattr(value, 'assign_add') and K.is_tensor(value)
+
+
+def _handle(variable):
+    """Returns what stands for a variable among the operands of the backend."""
+    if K.backend() != 'tensorflow':
+        return variable
+    handle = getattr(variable, 'handle', None)
+    return handle if hasattr(handle, 'numpy') else variable.op.outputs[0]
 
 
 def _held_layers(layer):

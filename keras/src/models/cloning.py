@@ -504,10 +504,14 @@ def _keras_base(layer):
 
 @functools.lru_cache(maxsize=None)
 def _keras_attributes(base):
-    arguments = ()
+    """Returns the names of the attributes that are not of the user's making."""
+    names = set(_TRAINER_ATTRIBUTES)
     if issubclass(base, Function):
-        arguments = [Input((1,), name="x")] * 2
-    return _TRAINER_ATTRIBUTES.union(vars(base(*arguments, name="x")))
+        functions = [*vars(Function).values(), *vars(Functional).values()]
+        for function in functions:
+            names.update(getattr(function, "__code__", base.call.__code__).co_names)
+        base = Model if base is Functional else Operation
+    return names.union(vars(base(name="x")))
 
 
 def _new_optimizer(optimizer):
