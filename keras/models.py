@@ -166,13 +166,13 @@ class _Cloner(Cloner):
         return id(x) in self.tensor_map or not self._replaced_operands(x)[0]
 
     def layers_within(self, model):
-        found, waiting = [], [model]
+        found, waiting = {}, [model]
         while waiting:
             layer = waiting.pop()
-            if not any(layer is other for other in found):
-                found.append(layer)
+            if id(layer) not in found:
+                found[id(layer)] = layer
                 waiting.extend(_held_layers(layer))
-        return found
+        return list(found.values())
 
     def own_state(self, layer):
         if isinstance(layer, Network):

@@ -12,6 +12,7 @@ variables and tensors are. A layer is made in three steps:
    and once at the end, when state that no config carries is carried over, too.
 """
 import contextlib
+import enum
 import functools
 import inspect
 import types
@@ -21,6 +22,7 @@ import numpy as np
 from keras_clone.holding import ATOMS
 from keras_clone.holding import CONTAINERS
 from keras_clone.holding import FUNCTIONS
+from keras_clone.holding import NotCopied
 from keras_clone.holding import Walk
 from keras_clone.holding import attributes_of
 from keras_clone.holding import holds_atoms
@@ -144,8 +146,15 @@ class Cloner:
                 clone = self.new_layer(layer)
             finally:
                 self._pending.discard(id(layer))
-            self.adopt(layer, clone)
+            self._adopt_new(layer, clone)
         return self.layer_map[id(layer)]
+
+    def _adopt_new(self, layer, clone):
+        try:
+            self.adopt(layer, clone)
+        except NotCopied as error:
+            raise ValueError("Cannot clone layer '%s' of class `%s`: %s."
+                             % (layer.name, type(layer).__name__, error))
 
     def value(self, value):
         """Returns what a value that a layer holds or was called with is in the
@@ -170,9 +179,11 @@ class Cloner:
         """Returns a new layer, made as Keras makes it or else as a copy."""
         try:
             clone = type(layer).from_config(layer.get_config())
+            if clone is layer:
+                raise ValueError('`from_config` returns the layer itself')
+            return clone
         except Exception as error:
             return self._copied(layer, error)
-        return clone
 
     def finish(self, carries_state=True):
         """Carries over what can be told only when all layers are built.
@@ -293,6 +304,8 @@ class Cloner:
         if owner is not None and id(owner) not in self._unpaired:
             clone = self.layer(owner)
             self.build(owner, clone)
+            with self._without_pairs(owner):
+                self._agree(owner, clone)
             self._pair_state(owner, clone)
         if id(value) not in self._state_map:
             self._pair(value, self.new_state(value))
@@ -314,9 +327,7 @@ class Cloner:
         return None
 
     def _pair_state(self, layer, clone):
-        """Pairs the variables of a layer with those of its clone."""
-        with self._without_pairs(layer):
-            self._agree(layer, clone)
+        """Pairs what no attribute tells to be the same variable: by its place."""
         old, new = self.own_state(layer), self.own_state(clone)
         if len(old) == len(new):
             paired = set(map(id, self._state_map.values()))
@@ -372,8 +383,10 @@ class Cloner:
             return self._agreed_container(value, made)
         if isinstance(value, FUNCTIONS):
             return self._agreed_function(value, made)
-        if self.is_array(value):
+        if is_opaque(value) and self.is_array(value):
             return self._agreed_array(value, made)
+        if isinstance(value, (type, enum.Enum)):
+            return value if self._is_final else made
         if made is value or made is MISSING:
             return self.value(value)
         return self._agreed_object(value, made)
@@ -506,14 +519,15 @@ class Cloner:
             held = dict(attributes_of(made))
             for name, each in attributes_of(value):
                 old = held.get(name, MISSING)
-                new = old if _is_plain(each) else self._agreed(each, old)
-                if new is not old:
-                    object.__setattr__(made, name, new)
+                if isinstance(each, FUNCTIONS) or self._walk.reaches(each):
+                    new = self._agreed(each, old)
+                    if new is not old:
+                        object.__setattr__(made, name, new)
         return made
 
     def is_array(self, value):
         """Returns whether a value is an array of numbers, not symbolic."""
-        return isinstance(value, np.ndarray)
+        return isinstance(value, (np.ndarray, np.generic))
 
 
 def differ(value, other):
@@ -523,7 +537,7 @@ def differ(value, other):
     return unwrapped(value) != unwrapped(other)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.lru_cache(maxsize=1024)
 def argument_names(cls):
     """Returns the names of what the constructors of a class and of its bases take.
 
@@ -561,5 +575,7 @@ def _are_alike(container, other):
 
 
 def _summary(error):
+    if isinstance(error, NotCopied):
+        return str(error)
     line = (str(error).strip().split('\n') or [''])[0]
     return '%s: %s' % (type(error).__name__, line) if line else type(error).__name__

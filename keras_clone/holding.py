@@ -4,21 +4,28 @@ Used by the overlays of both major versions of Keras.
 """
 import copy
 import enum
+import functools
 import inspect
 import types
+import weakref
 from collections import OrderedDict, deque
-from functools import partial
 
 Cell = type((lambda value: lambda: value)(None).__closure__[0])
 # They hold nothing that could be replaced.
 ATOMS = frozenset([type(None), bool, int, float, complex, str, bytes,
                    type(Ellipsis), type(NotImplemented)])
-FUNCTIONS = (types.FunctionType, types.MethodType, partial)
+FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 # Objects of these packages keep a state outside Python or refer to themselves in
 # ways of their own.
 _OPAQUE = ('builtins', 'jax', 'jaxlib', 'logging', 'numpy', 'tensorflow', 'theano',
            'threading', 'torch', 'weakref')
 _OPAQUE_TYPES = (type, types.ModuleType, enum.Enum)
+
+
+class NotCopied(ValueError):
+    """An object holds something of the model and cannot be copied."""
+
+
 _MUTABLE = (list, deque, dict, set)
 CONTAINERS = _MUTABLE + (tuple, frozenset)
 
@@ -54,7 +61,7 @@ class Walk:
             Keras or TensorFlow tracks what an attribute holds.
 
         # Raises
-            ValueError: if an object that cannot be copied holds a leaf.
+            NotCopied: if an object that cannot be copied holds a leaf.
         """
         if type(value) in ATOMS or not self.reaches(value):
             return value
@@ -103,6 +110,8 @@ class Walk:
             self._copies[id(value)], set_content = _new_cell()
             set_content(self.map(value.cell_contents))
             return self._copies[id(value)]
+        if isinstance(value, weakref.ref):
+            return type(value)(self.map(value()))
         if isinstance(value, _MUTABLE):
             # It may hold itself.
             self._copies[id(value)] = new = emptied(value)
@@ -122,8 +131,8 @@ class Walk:
         if isinstance(function, types.MethodType):
             return types.MethodType(self.map(function.__func__),
                                     self.map(function.__self__))
-        if isinstance(function, partial):
-            return partial(self.map(function.func), *self.map(function.args),
+        if isinstance(function, functools.partial):
+            return functools.partial(self.map(function.func), *self.map(function.args),
                            **self.map(function.keywords))
         scope = function.__globals__
         mentioned = mentioned_by(function)
@@ -144,9 +153,8 @@ class Walk:
 
     def _copied_object(self, value):
         if is_opaque(value):
-            raise ValueError(
-                'it holds %s, which holds layers or weights of the model and cannot '
-                'be copied' % described(value))
+            raise NotCopied('it holds %s, which holds layers or weights of the model '
+                            'and cannot be copied' % described(value))
         self._copies[id(value)] = new = bare_copy(value)
         for name, each in attributes_of(value):
             object.__setattr__(new, name, self.map(each))
@@ -168,10 +176,12 @@ def parts_of(value):
                 list(mentioned_by(value).values()))
     if isinstance(value, types.MethodType):
         return [value.__self__, value.__func__]
-    if isinstance(value, partial):
+    if isinstance(value, functools.partial):
         return [value.func, value.args, value.keywords]
     if isinstance(value, Cell):
         return [] if _is_empty(value) else [value.cell_contents]
+    if isinstance(value, weakref.ref):
+        return [value()]
     if isinstance(value, CONTAINERS):
         held = [] if holds_atoms(value) else list(value)
         if held and isinstance(value, dict):
@@ -211,7 +221,7 @@ def _names(code):
 
 def unwrapped(value):
     """Returns a container as it is below a proxy in which TensorFlow keeps it."""
-    if type(value).__module__.startswith('tensorflow'):
+    if str(type(value).__module__).startswith('tensorflow'):
         wrapped = getattr(value, '__wrapped__', value)
         if isinstance(wrapped, (list, tuple, dict)):
             return wrapped
@@ -270,33 +280,39 @@ def same_type(container, items):
 def attributes_of(value):
     """Returns the attributes of an object itself, `__slots__` included, as pairs."""
     found = list(getattr(value, '__dict__', {}).items())
-    for cls in type(value).__mro__:
-        slots = vars(cls).get('__slots__', ())
+    return found + [(name, getattr(value, name)) for name in _slots(type(value))
+                    if hasattr(value, name)]
+
+
+@functools.lru_cache(maxsize=1024)
+def _slots(cls):
+    names = []
+    for base in cls.__mro__:
+        slots = vars(base).get('__slots__', ())
         for name in [slots] if isinstance(slots, str) else slots:
             if name.startswith('__') and not name.endswith('__'):
-                name = '_%s%s' % (cls.__name__.lstrip('_'), name)
-            if name not in ('__dict__', '__weakref__') and hasattr(value, name):
-                found.append((name, getattr(value, name)))
-    return found
+                name = '_%s%s' % (base.__name__.lstrip('_'), name)
+            names.append(name)
+    return [name for name in names if name not in ('__dict__', '__weakref__')]
 
 
 def is_opaque(value):
     """Returns whether one cannot look inside an object, or not copy it."""
     return (isinstance(value, _OPAQUE_TYPES) or
-            type(value).__module__.split('.')[0] in _OPAQUE)
+            str(type(value).__module__).split('.')[0] in _OPAQUE)
 
 
 def bare_copy(value):
     """Returns a new object of a class, without attributes.
 
     # Raises
-        ValueError: if the class makes no object without being told more.
+        NotCopied: if the class makes no object without being told more.
     """
     try:
         return type(value).__new__(type(value))
     except TypeError as error:
-        raise ValueError('it holds %s, which cannot be copied (%s)'
-                         % (described(value), error))
+        raise NotCopied('it holds %s, which cannot be copied (%s)'
+                        % (described(value), error))
 
 
 def described(value):

@@ -233,13 +233,12 @@ class _Cloner(Cloner):
         tracker.locked = is_locked
 
     def set_flags(self, layer, clone):
-        clone.name = layer.name
+        flags = ["name"]
         if isinstance(layer, Layer):
-            clone._trainable = layer._trainable
-            clone._supports_masking = layer._supports_masking
-            clone.autocast = layer.autocast
-            if clone.dtype_policy != layer.dtype_policy:
-                clone.dtype_policy = layer.dtype_policy
+            flags += ["_trainable", "_supports_masking", "autocast", "dtype_policy"]
+        for name in flags:
+            if getattr(clone, name) != getattr(layer, name):
+                setattr(clone, name, getattr(layer, name))
 
     def is_built_by_code(self, layer):
         return isinstance(layer, Layer) and type(layer).build is not Layer.build
@@ -332,7 +331,8 @@ class _Cloner(Cloner):
             new = self._state_map.get(id(variable))
             if new is not None and new.trainable != variable.trainable:
                 new.trainable = variable.trainable
-        clone._trainable = layer._trainable
+        if clone._trainable != layer._trainable:
+            clone._trainable = layer._trainable
         if not isinstance(layer, Model):
             self._order_alike(layer, clone)
 
