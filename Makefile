@@ -28,7 +28,7 @@ test-keras2: .venv/installed
 	$(BIN)/python -m pytest -n 2
 
 test-keras3: .venv/keras3-installed
-	.venv/keras3/bin/python -m pytest -n 2 tests/keras3 tests/keras/src tests/test_overlay.py \
+	.venv/keras3/bin/python -m pytest -n 2 tests/keras3 tests/keras/src/models tests/test_overlay.py \
 	    tests/test_random_models.py
 
 coverage: .venv/installed

@@ -36,7 +36,8 @@ PLOT = os.path.join(ROOT, 'docs', 'performance-{keras}.svg')
 VERSIONS = ('keras', 'backend', 'backend_release', 'python')
 # The code of `clone_model`.
 OWN = tuple(os.path.join(ROOT, *path) for path in (
-    ['keras', ''], ['keras_clone', 'functions.py'], ['keras_clone', 'nodes.py']))
+    ['keras', ''], ['keras_clone', 'cloner.py'], ['keras_clone', 'holding.py'],
+    ['keras_clone', 'nodes.py']))
 
 # name: what the table shows. family, size: for the plot; none for the gallery.
 Subject = collections.namedtuple('Subject', 'name family size build')

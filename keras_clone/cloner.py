@@ -231,18 +231,20 @@ class Cloner:
         makes all of them, and have the values of the original where not.
         """
         try:
-            clone = self._copy(layer, self.is_built_by_code(layer))
-            if clone.built and len(self.own_state(clone)) != len(
-                    self.own_state(layer)):
-                clone = self._copy(layer, is_built_again=False)
-            return clone
+            if self.is_built_by_code(layer):
+                with contextlib.suppress(Exception):
+                    clone = self._copy(layer, is_built_again=True)
+                    if not clone.built or len(self.own_state(clone)) == len(
+                            self.own_state(layer)):
+                        return clone
+            return self._copy(layer, is_built_again=False)
         except Exception as reason:
             raise ValueError(
                 "Cannot clone layer '%s' of class `%s`: %s. Keras itself cannot "
                 'make it anew from its config (%s). Return every argument of the '
                 'constructor from `get_config()`, as plain data.'
-                % (layer.name, type(layer).__name__, _summary(reason), _summary(error))
-            ) from error
+                % (layer.name, type(layer).__name__, _summary(reason),
+                   _summary(error))) from error
 
     def _copy(self, layer, is_built_again):
         clone = self.bare(layer)
@@ -257,6 +259,8 @@ class Cloner:
             self.build(layer, clone)
             if clone.built:
                 self._copy_missing_attributes(layer, clone)
+        elif hasattr(layer, 'built'):
+            clone.built = layer.built
         return clone
 
     def _copy_missing_attributes(self, layer, clone):

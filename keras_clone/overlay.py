@@ -12,7 +12,7 @@ KERAS_2 = ('2.2.4', '2.2.5', '2.3.0', '2.3.1')
 KERAS_3 = ('3.12.4', '3.13.2', '3.14.1', '3.15.1')
 # The modules that are overlaid, and the releases that each overlay is written for.
 OVERLAYS = {'keras.models': KERAS_2, 'keras.engine.network': KERAS_2,
-            'keras.src.activations': KERAS_3, 'keras.src.models.cloning': KERAS_3}
+            'keras.src.models.cloning': KERAS_3}
 _outcomes = {}  # What was done: name of the module -> (state, reason).
 _searches = set()  # What is being looked for: (thread, name of the module).
 

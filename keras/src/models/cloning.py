@@ -280,6 +280,8 @@ class _Cloner(Cloner):
         clone._auto_config = layer._auto_config
         clone.activity_regularizer = self.value(layer.activity_regularizer)
         clone._dtype_policy = layer._dtype_policy
+        clone._input_spec = layer._input_spec
+        clone._build_shapes_dict = layer._build_shapes_dict
         for name in _keras_attributes(base):
             value = vars(layer).get(name)
             if type(value) is bool and name not in ("built", "_called", "_lock"):
