@@ -9,6 +9,7 @@ docs/performance.md and its plots from that file; --page does the latter alone.
 """
 import collections
 import cProfile
+import copy
 import io
 import json
 import os
@@ -41,7 +42,7 @@ OWN = tuple(os.path.join(ROOT, *path) for path in (
 
 # name: what the table shows. family, size: for the plot; none for the gallery.
 Subject = collections.namedtuple('Subject', 'name family size build')
-WAYS = ('build', 'released', 'ours', 'config', 'file')
+WAYS = ('build', 'released', 'ours', 'deepcopy', 'config', 'file')
 # How much longer counts as longer, and the most of its time that is ours.
 NOISE = 1.1
 MOST_OWN_SHARE = .01
@@ -100,6 +101,7 @@ def ways(model):
     released = keras_clone.released(_module()).clone_model
     objects = custom_objects(model)
     return {'released': lambda: released(model), 'ours': lambda: clone_model(model),
+            'deepcopy': lambda: copy.deepcopy(model),
             'config': lambda: _from_config(model, objects),
             'file': lambda: graphs.reloaded(model, objects)}
 
@@ -240,14 +242,14 @@ def against_released(rows):
 
 # What is printed and written
 
-HEADINGS = ('model', 'build', 'released', 'ours', 'config', 'file', 'ops', 'MB',
-            'own', 'misses')
+HEADINGS = ('model', 'build', 'released', 'ours', 'deepcopy', 'config', 'file',
+            'ops', 'MB', 'own', 'misses')
 
 
 def cells(row):
     """Returns a row as texts, in the order of HEADINGS: milliseconds for each way,
     then ops, megabytes and own share of our clone."""
-    times = ['-' if row['seconds'][way] is None else
+    times = ['-' if row['seconds'].get(way) is None else
              '{:.0f}'.format(1e3 * row['seconds'][way]) for way in WAYS]
     return [row['name']] + times + [
         str(row['ops']['ours'] or '-'), '{:.1f}'.format(row['megabytes']),
@@ -321,7 +323,8 @@ INTRODUCTION = """\
 # What cloning costs
 
 Milliseconds: to build the model from its code, to clone it by the released function
-and by ours, to make it from `from_config(get_config())`, to save and load it. A
+and by ours, to copy it by `copy.deepcopy`, to make it from
+`from_config(get_config())`, to save and load it. A
 dash: it raises. Then the number of ops that our clone adds to the graph of
 TensorFlow 1, the peak of the memory that its Python objects take, and the part of
 its time that is spent in our own code and not in the layers'. The goals: no more
@@ -357,7 +360,7 @@ def plot(run):
         rows = [row for row in run['rows'] if row['family'] == family]
         for way in WAYS:
             axis.plot([row['size'] for row in rows],
-                      [row['seconds'][way] or float('nan') for row in rows],
+                      [row['seconds'].get(way) or float('nan') for row in rows],
                       marker='.', label=way)
         axis.set_title(family)
         axis.set_xlabel(UNITS_OF_SIZE[family])

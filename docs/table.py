@@ -4,12 +4,14 @@
     python docs/table.py page
 
 `run` clones the models of the gallery with the Keras of this interpreter, as
-released, with the patches of that release and with the overlay, and enters what came
-of it into docs/data/table.json. Then it does what `page` does: it writes the tables
-of README.md from that file. `make table` runs it for every release.
+released, with the patches of that release, by `copy.deepcopy` on Keras 3, and with
+the overlay, and enters what came of it into docs/data/table.json. Then it does what
+`page` does: it writes the tables of README.md from that file. `make table` runs it
+for every release.
 """
 import argparse
 import collections
+import copy
 import io
 import json
 import os
@@ -53,6 +55,8 @@ def run():
     if patches:
         for name, count in ('first patch', 1), ('patches', len(patches)):
             models.append((name, _of(_check_patched(installed, count), 'active')))
+    if installed.release.startswith('3.'):
+        models.append(('copy.deepcopy', _deep_copies()))
     models.append(('overlay', _of(facts, 'active')))
     return collections.OrderedDict([
         (name, facts[name]) for name in ('keras', 'backend', 'python')] + [
@@ -78,6 +82,17 @@ def _check_patched(installed, count):
         for patch in prove.patches_of(installed.release)[:count]:
             diffs.apply_patch(patch, copy)
         return _check(PYTHONPATH=copy, KERAS_CLONE='off')
+
+
+def _deep_copies():
+    """Returns what comes of `copy.deepcopy`, which many use in place of a clone."""
+    from keras_clone import gallery
+    from keras_clone.faithfulness import check_clone
+    reports = [(build, check_clone(build, copy.deepcopy))
+               for build in gallery.MODELS]
+    return [collections.OrderedDict([
+        ('model', build.__doc__), ('outcome', report.outcome),
+        ('reason', report.reason)]) for build, report in reports]
 
 
 def _of(checked, which):
