@@ -196,10 +196,10 @@ class _Cloner(Cloner):
         return self._tensors.get(id(x), x)
 
     def new_state(self, value):
-        if not isinstance(value, Variable):
-            made = type(value).from_config(value.get_config())
-            self.agree(value, made)
-            return made
+        if isinstance(value, SeedGenerator):
+            return type(value).from_config(value.get_config())
+        if isinstance(value, Metric):
+            return self._new_metric(value)
         variable = backend.Variable(
             backend.convert_to_numpy(value.value),
             dtype=value.dtype,
@@ -211,6 +211,16 @@ class _Cloner(Cloner):
         variable.regularizer = self.value(value.regularizer)
         variable.constraint = self.value(value.constraint)
         return variable
+
+    def _new_metric(self, metric):
+        try:
+            made = type(metric).from_config(metric.get_config())
+        except Exception:  # As for a layer.
+            made = type(metric).__new__(type(metric))
+            Metric.__init__(made, name=metric.name, dtype=metric.dtype)
+        self.agree(metric, made)
+        made.reset_state()
+        return made
 
     def attributes(self, layer):
         inner = vars(layer).get("_modules", {})  # PyTorch keeps them there.
@@ -385,9 +395,9 @@ class _Cloner(Cloner):
             clone.compile_from_config(model.get_compile_config())
             return
         arguments = dict(model._compile_config.config)
-        if model.optimizer is not None:
-            arguments["optimizer"] = _new_optimizer(model.optimizer)
-        clone.compile(**self.value(arguments))
+        del arguments["optimizer"]
+        optimizer = model.optimizer and _new_optimizer(model.optimizer)
+        clone.compile(optimizer, **self.value(arguments))
         if clone.optimizer is not None and clone.built:
             clone.optimizer.build(clone.trainable_variables)
 
