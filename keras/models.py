@@ -12,6 +12,7 @@ import inspect
 from itertools import zip_longest
 
 from keras_clone.cloner import Cloner
+from keras_clone.cloner import with_lost_attributes
 from keras_clone.nodes import in_call_order
 
 from . import backend as K
@@ -108,14 +109,13 @@ def _clone_sequential_model(model, input_tensors=None):
 
 def _cloned(model, input_tensors):
     _check_not_subclassed(model)
-    arguments = {}
-    while True:
-        cloner = _Cloner(model, arguments=arguments)
-        clone = cloner.clone(input_tensors)
-        if input_tensors is None and cloner.forgotten_arguments():
-            arguments.update(cloner.forgotten_arguments())
-        else:
-            break
+
+    def make(attributes):
+        cloner = _Cloner(model, attributes=attributes)
+        return cloner, cloner.clone(input_tensors)
+
+    cloner, clone = (with_lost_attributes(make) if input_tensors is None
+                     else make({}))
     cloner.finish(carries_state=input_tensors is None)
     cloner.copy_unreachable_values(clone)
     return clone
@@ -128,8 +128,8 @@ class _Cloner(Cloner):
         tensor_map: dict {id of a tensor or of a mask: its clone}.
     """
 
-    def __init__(self, model, layer_map=None, arguments=None):
-        super().__init__(model, layer_map, arguments)
+    def __init__(self, model, layer_map=None, attributes=None):
+        super().__init__(model, layer_map, attributes)
         self.tensor_map = {}
         self._variables = None
 
@@ -324,17 +324,22 @@ class _Cloner(Cloner):
         variable = self._variable_of(x)
         if variable is None:
             return self.tensor(x)
-        new = _handle(self.state(variable))
+        new = self.state(variable)
+        if x is getattr(variable, '_snapshot', None):
+            return new._snapshot
+        new = _handle(new)
         # TensorFlow 2: a graph has a placeholder for what is made outside of it.
         return x.graph.capture(new) if hasattr(new, 'numpy') else new
 
     def _variable_of(self, operand):
         """Returns the weight of the model that an operand stands for, or None."""
         if self._variables is None:
+            weights = [weight for layer in self.layers_within(self.model)
+                       for weight in self.own_state(layer)]
+            # TensorFlow 1 has a tensor for reading a variable, too.
             self._variables = {
-                id(_handle(weight)): weight
-                for layer in self.layers_within(self.model)
-                for weight in self.own_state(layer)}
+                id(tensor): weight for weight in weights for tensor in
+                (_handle(weight), getattr(weight, '_snapshot', None))}
         captures = getattr(getattr(operand, 'graph', None), 'captures', [])
         handle = next((outer for outer, inner in captures if inner is operand),
                       operand)
@@ -374,7 +379,11 @@ class _Cloner(Cloner):
 
     def _add_losses(self, network, clone):
         """Adds what `add_loss` of the model, not of a layer, was given."""
-        clone.add_loss([self.value(loss) for loss in network.get_losses_for(None)])
+        # It has those of its layers as well, once it was called.
+        of_layers = set(id(loss) for layer in self.layers_within(network)[1:]
+                        for loss in layer._losses)
+        clone.add_loss([self.value(loss) for loss in network.get_losses_for(None)
+                        if id(loss) not in of_layers])
 
     def _clone_node(self, node):
         if all(id(x) in self.tensor_map for x in node.output_tensors):

@@ -12,9 +12,9 @@ variables and tensors are. A layer is made in three steps:
    and once at the end, when state that no config carries is carried over, too.
 """
 import contextlib
+import copy
 import enum
 import functools
-import inspect
 import types
 
 import numpy as np
@@ -40,15 +40,15 @@ class Cloner:
         model: the model to clone.
         layer_map: dict {id of a layer: its clone}; one for all nested models, so
             that what was shared stays shared.
-        arguments: dict {(id of a layer, name): value} of attributes that a config
-            leaves out and a constructor took; see `forgotten_arguments`.
+        attributes: dict {(id of a layer, name): value} of attributes to set on
+            clones before they are built; see `lost_attributes`.
     """
 
-    def __init__(self, model, layer_map=None, arguments=None):
+    def __init__(self, model, layer_map=None, attributes=None):
         self.model = model
         self.layer_map = {} if layer_map is None else layer_map
         self.pairs = []  # (layer, clone), as they were made.
-        self._arguments = arguments or {}
+        self._attributes = attributes or {}
         self._pending = set()
         self._unpaired = set()
         # {id of a variable or the like: its counterpart}, and what has the id.
@@ -170,9 +170,9 @@ class Cloner:
         self.pairs.append((layer, clone))
         if type(clone) is type(layer):
             self.set_flags(layer, clone)
-            for (key, name), value in self._arguments.items():
+            for (key, name), value in self._attributes.items():
                 if key == id(layer):
-                    setattr(clone, name, value)
+                    self.set_attribute(clone, name, MISSING, value)
             self._agree(layer, clone)
 
     def remade(self, layer):
@@ -202,27 +202,30 @@ class Cloner:
                 self.agree(layer, clone, carries_state)
                 self.finish_layer(layer, clone)
 
-    def forgotten_arguments(self):
-        """Returns what constructors took and configs left out.
+    def lost_attributes(self):
+        """Returns what layers know and what neither their configs nor their own
+        code have told the clones.
 
-        To be asked before `finish`, when the layers were called: what a layer sets
-        itself when it is built is the same by then.
+        To be asked before `finish`, when all layers were called: what a layer sets
+        itself when it is built or called is the same by then.
 
         # Returns
-            A dict, as the argument `arguments` takes it.
+            A dict, as the argument `attributes` takes it.
         """
         found = {}
         for layer, clone in self.pairs:
             if type(clone) is type(layer):
                 made = self.attributes(clone)
-                for name, value in self.attributes(layer).items():
-                    if (_is_plain(value) and _is_plain(made.get(name, MISSING)) and
-                            differ(value, made[name]) and
-                            not self._identifies(value) and
-                            name in argument_names(type(layer))):
-                        found[id(layer), name] = value
-        return {key: value for key, value in found.items()
-                if key not in self._arguments}
+                found.update(
+                    ((id(layer), name), self._own_copy(value))
+                    for name, value in self.attributes(layer).items()
+                    if self._is_lost(value, made.get(name, MISSING)))
+        return found
+
+    def unlike(self):
+        """Returns how many clones have other weights than their layers."""
+        return sum(len(self.own_state(layer)) != len(self.own_state(clone))
+                   for layer, clone in self.pairs)
 
     def _copied(self, layer, error):
         """Returns a copy of a layer that Keras does not make anew.
@@ -376,13 +379,14 @@ class Cloner:
         if made is MISSING and not self._is_final:
             return made
         if type(value) in ATOMS:
-            return value if self._is_lost(value, made) else made
+            return value if self._is_final and self._is_lost(value, made) else made
         if self.is_layer(value):
             return self._agreed_layer(value, made)
         if self.is_state(value):
             return self._agreed_state(value, made)
         if self.is_tensor(value):
-            return self.value(value) if made is value else made
+            is_held = made is MISSING and self.has_clone(value)
+            return self.value(value) if made is value or is_held else made
         if isinstance(value, CONTAINERS):
             return self._agreed_container(value, made)
         if isinstance(value, FUNCTIONS):
@@ -395,12 +399,34 @@ class Cloner:
             return self.value(value)
         return self._agreed_object(value, made)
 
-    def _is_lost(self, value, made):
-        """Returns whether the clone has lost plain data that the layer has."""
-        if not self._is_final or made is MISSING:
-            return self._is_final
-        return (_is_plain(value) and _is_plain(made) and differ(value, made) and
-                not self._identifies(value))
+    def _is_lost(self, value, made, depth=1):
+        """Returns whether a clone lacks what its layer has, or has it otherwise.
+
+        Looked at are plain data, arrays, and objects that hold no more than these.
+        """
+        if _is_plain(value):
+            return ((made is MISSING or _is_plain(made) and differ(value, made)) and
+                    not self._identifies(value))
+        if is_opaque(value):
+            return self.is_array(value) and self._is_other_array(value, made)
+        if (not depth or isinstance(value, CONTAINERS + FUNCTIONS) or
+                made is value or self._walk.reaches(value)):
+            return False
+        if type(made) is not type(value):
+            return made is None
+        held = dict(attributes_of(made))
+        return any(self._is_lost(each, held.get(name, MISSING), depth - 1)
+                   for name, each in attributes_of(value))
+
+    def _is_other_array(self, value, made):
+        return made is MISSING or type(made) is type(value) and not np.array_equal(
+            np.asarray(value), np.asarray(made))
+
+    def _own_copy(self, value):
+        """Returns a copy of what `_is_lost` tells of."""
+        if isinstance(value, CONTAINERS):
+            return self._own(value)
+        return value if type(value) in ATOMS else copy.copy(value)
 
     def _identifies(self, value):
         """Returns whether there is an `id` of a layer in plain data."""
@@ -448,7 +474,8 @@ class Cloner:
             # A layer may add to a list when it is built.
             is_full = isinstance(new, CONTAINERS) and len(new) == len(old)
             return self.value(value) if self._is_final or is_full else made
-        return self._own(value) if self._is_lost(value, made) else made
+        is_lost = self._is_final and (made is MISSING or self._is_lost(value, made))
+        return self._own(value) if is_lost else made
 
     def _agreed_items(self, old, made):
         """Returns what a dict is to hold, and whether that is what it holds.
@@ -505,12 +532,9 @@ class Cloner:
         return not any(old is new and self._walk.reaches(old) for old, new in cells)
 
     def _agreed_array(self, value, made):
-        if not self._is_final or made is value:
-            return made
-        if made is MISSING or (type(made) is type(value) and
-                               not np.array_equal(np.asarray(value),
-                                                  np.asarray(made))):
-            return value.copy() if isinstance(value, np.ndarray) else value
+        if self._is_final and made is not value and self._is_other_array(value,
+                                                                         made):
+            return self._own_copy(value)
         return made
 
     def _agreed_object(self, value, made):
@@ -541,21 +565,24 @@ def differ(value, other):
     return unwrapped(value) != unwrapped(other)
 
 
-@functools.lru_cache(maxsize=1024)
-def argument_names(cls):
-    """Returns the names of what the constructors of a class and of its bases take.
+def with_lost_attributes(make):
+    """Clones a model, and once more with what the first attempt has lost.
 
-    An argument that is taken out of `**kwargs` is named by a text in their code.
+    # Arguments
+        make: function that takes `attributes` as `Cloner` does and returns a pair
+            (cloner, clone of the model).
+
+    # Returns
+        Such a pair, of the second attempt if that has come at least as far.
     """
-    names = set()
-    for base in cls.__mro__:
-        constructor = vars(base).get('__init__')
-        constructor = inspect.unwrap(constructor) if constructor else None
-        if isinstance(constructor, types.FunctionType):
-            code = constructor.__code__
-            names.update(inspect.signature(constructor).parameters)
-            names.update(each for each in code.co_consts if isinstance(each, str))
-    return names
+    cloner, clone = make({})
+    lost = cloner.lost_attributes()
+    if lost:
+        with contextlib.suppress(Exception):
+            second, second_clone = make(lost)
+            if second.unlike() <= cloner.unlike():
+                return second, second_clone
+    return cloner, clone
 
 
 def _is_plain(value):

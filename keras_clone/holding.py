@@ -132,8 +132,9 @@ class Walk:
             return types.MethodType(self.map(function.__func__),
                                     self.map(function.__self__))
         if isinstance(function, functools.partial):
-            return functools.partial(self.map(function.func), *self.map(function.args),
-                           **self.map(function.keywords))
+            return functools.partial(self.map(function.func),
+                                     *self.map(function.args),
+                                     **self.map(function.keywords))
         scope = function.__globals__
         mentioned = mentioned_by(function)
         if any(self.map(each) is not each for each in mentioned.values()):
@@ -153,8 +154,8 @@ class Walk:
 
     def _copied_object(self, value):
         if is_opaque(value):
-            raise NotCopied('it holds %s, which holds layers or weights of the model '
-                            'and cannot be copied' % described(value))
+            raise NotCopied('it holds %s, which holds layers or weights of the '
+                            'model and cannot be copied' % described(value))
         self._copies[id(value)] = new = bare_copy(value)
         for name, each in attributes_of(value):
             object.__setattr__(new, name, self.map(each))

@@ -11,6 +11,7 @@ import os
 import tempfile
 
 from keras_clone.cloner import Cloner
+from keras_clone.cloner import with_lost_attributes
 from keras_clone.nodes import in_call_order
 
 from keras.src import backend
@@ -110,16 +111,17 @@ def clone_model(
             f"'{model.name}' of type '{type(model).__name__}', "
             f"clone_function={clone_function}, input_tensors={input_tensors}"
         )
-    arguments = {}
-    while True:
+
+    def make(attributes):
         cloner = _Cloner(
-            model, clone_function, call_function, recursive, dict(cache), arguments
+            model, clone_function, call_function, recursive, dict(cache), attributes
         )
-        clone = cloner.clone(input_tensors, call_function)
-        if input_tensors is None and cloner.forgotten_arguments():
-            arguments.update(cloner.forgotten_arguments())
-        else:
-            break
+        return cloner, cloner.clone(input_tensors, call_function)
+
+    if input_tensors is None:
+        cloner, clone = with_lost_attributes(make)
+    else:
+        cloner, clone = make({})
     cloner.finish(carries_state=input_tensors is None)
     cloner.copy_unreachable_weights(clone)
     cloner.compile_all()
@@ -136,7 +138,7 @@ class _Cloner(Cloner):
         call_function: As for `clone_model`.
         recursive: As for `clone_model`.
         layer_map: None or a dict {id of a layer: its clone}.
-        arguments: As for `keras_clone.cloner.Cloner`.
+        attributes: As for `keras_clone.cloner.Cloner`.
     """
 
     def __init__(
@@ -146,9 +148,9 @@ class _Cloner(Cloner):
         call_function=None,
         recursive=False,
         layer_map=None,
-        arguments=None,
+        attributes=None,
     ):
-        super().__init__(model, layer_map, arguments)
+        super().__init__(model, layer_map, attributes)
         self.clone_function = clone_function
         self.call_function = call_function
         self.recursive = recursive
@@ -532,7 +534,8 @@ def _new_optimizer(optimizer):
         return type(optimizer).from_config(config)
     except (TypeError, ValueError):
         # A schedule of the user's, which has no state.
-        config = {**optimizer.get_config(), "learning_rate": optimizer._learning_rate}
+        config = optimizer.get_config()
+        config["learning_rate"] = optimizer._learning_rate
         return type(optimizer).from_config(config)
 
 
