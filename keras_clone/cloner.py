@@ -399,24 +399,19 @@ class Cloner:
             return self.value(value)
         return self._agreed_object(value, made)
 
-    def _is_lost(self, value, made, depth=1):
+    def _is_lost(self, value, made):
         """Returns whether a clone lacks what its layer has, or has it otherwise.
 
-        Looked at are plain data, arrays, and objects that hold no more than these.
+        Looked at are plain data and arrays. An object may draw a seed when it is
+        made, as initializers do: only a missing one is told.
         """
         if _is_plain(value):
             return ((made is MISSING or _is_plain(made) and differ(value, made)) and
                     not self._identifies(value))
         if is_opaque(value):
             return self.is_array(value) and self._is_other_array(value, made)
-        if (not depth or isinstance(value, CONTAINERS + FUNCTIONS) or
-                made is value or self._walk.reaches(value)):
-            return False
-        if type(made) is not type(value):
-            return made is None
-        held = dict(attributes_of(made))
-        return any(self._is_lost(each, held.get(name, MISSING), depth - 1)
-                   for name, each in attributes_of(value))
+        return (made is None and not isinstance(value, CONTAINERS + FUNCTIONS) and
+                not self._walk.reaches(value))
 
     def _is_other_array(self, value, made):
         return made is MISSING or type(made) is type(value) and not np.array_equal(

@@ -644,3 +644,16 @@ def test_guard_initializer_is_made_anew():
                  for each in (model, clone_model(model))]
     assert its is not mine
     assert its.get_config() == mine.get_config()
+
+
+def test_guard_layer_is_made_once():
+    made = []
+
+    class Counted(Dense):
+        @classmethod
+        def from_config(cls, config):
+            made.append(config)
+            return super().from_config(config)
+
+    clone_model(chain(lambda: Counted(2, kernel_initializer='he_normal'))())
+    assert len(made) == 1

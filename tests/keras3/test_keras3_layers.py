@@ -291,3 +291,22 @@ def test_lambda_that_holds_itself(assert_faithful):
         held.append(layer)
         return chain(lambda: layer)()
     assert_faithful(build)
+
+
+def test_guard_layer_is_made_once():
+    made = []
+
+    class Counted(layers.Dense):
+        @classmethod
+        def from_config(cls, config):
+            made.append(config)
+            return super().from_config(config)
+
+    clone_model(chain(lambda: Counted(2, kernel_initializer='he_normal'))())
+    assert len(made) == 1
+
+
+def test_weights_of_a_copied_layer_are_drawn_anew():
+    model = chain(lambda: layers.Dense(4, activation=lambda x: TWO * x))()
+    clone = clone_model(model)
+    assert not np.allclose(model.get_weights()[0], clone.get_weights()[0])

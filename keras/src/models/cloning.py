@@ -18,6 +18,7 @@ from keras.src import backend
 from keras.src import tree
 from keras.src.api_export import keras_export
 from keras.src.backend import Variable
+from keras.src.initializers import Initializer
 from keras.src.layers import Input
 from keras.src.layers import InputLayer
 from keras.src.layers import Layer
@@ -214,6 +215,13 @@ class _Cloner(Cloner):
         variable.constraint = self.value(value.constraint)
         return variable
 
+    def _kept(self, value):
+        if isinstance(value, Initializer):
+            # It has drawn a seed, from which weights would be drawn once more.
+            with contextlib.suppress(Exception):
+                return type(value).from_config(value.get_config())
+        return super()._kept(value)
+
     def _new_metric(self, metric):
         try:
             made = type(metric).from_config(metric.get_config())
@@ -347,8 +355,7 @@ class _Cloner(Cloner):
                 new.trainable = variable.trainable
         if clone._trainable != layer._trainable:
             clone._trainable = layer._trainable
-        if not isinstance(layer, Model):
-            self._order_alike(layer, clone)
+        self._order_alike(layer, clone)
 
     def _order_alike(self, layer, clone):
         """Orders the variables and sublayers of a clone as the layer's are."""
@@ -358,9 +365,11 @@ class _Cloner(Cloner):
                 self.layer_map.get(id(each), self._state_map.get(id(each)))
                 for each in old
             ]
-            if all(each is not None for each in mapped):
+            known = set(map(id, mapped))
+            is_whole = known == set(map(id, new)) or not isinstance(layer, Model)
+            if is_whole and id(None) not in known:
                 new[:] = mapped
-                clone._tracker.stored_ids[name] = set(map(id, mapped))
+                clone._tracker.stored_ids[name] = known
 
     def copy_unreachable_weights(self, clone):
         """Copies the weights that `clone.set_weights` does not reach: those of
