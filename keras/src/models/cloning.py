@@ -313,8 +313,7 @@ class _Cloner(Cloner):
             config = layer.get_build_config()
             if config:
                 clone.build_from_config(config)
-            else:
-                clone.built = True
+            clone.built = True
 
     def new_layer(self, layer):
         if isinstance(layer, InputLayer):
@@ -538,14 +537,13 @@ def _keras_attributes(base):
 
 
 def _new_optimizer(optimizer):
-    config = optimizer.get_config()
-    try:
-        return type(optimizer).from_config(config)
-    except (TypeError, ValueError):
-        # A schedule of the user's, which has no state.
-        config = optimizer.get_config()
-        config["learning_rate"] = optimizer._learning_rate
-        return type(optimizer).from_config(config)
+    cls, rate = type(optimizer), optimizer._learning_rate
+    with contextlib.suppress(Exception):
+        return cls.from_config(optimizer.get_config())
+    # A schedule of the user's cannot be written, or not be read back.
+    without_schedule = object.__new__(cls)
+    vars(without_schedule).update(vars(optimizer), _learning_rate=0.0)
+    return cls.from_config({**without_schedule.get_config(), "learning_rate": rate})
 
 
 def _carry_what_was_adapted(layer, clone):

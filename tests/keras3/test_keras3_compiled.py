@@ -1,0 +1,368 @@
+"""A clone is compiled with what its model was compiled with, to the last argument.
+
+Keras's own configs leave some arguments out, and know nothing of what is a user's.
+"""
+import keras
+import numpy as np
+import pytest
+from keras import Model, Sequential, layers, losses, metrics, ops, optimizers
+from keras.models import clone_model
+
+from custom_objects import chain
+
+X = np.random.RandomState(0).normal(size=(8, 3)).astype('float32')
+Y = np.random.RandomState(1).uniform(.1, .9, size=(8, 2)).astype('float32')
+
+
+def compiled(loss='mse', optimizer='sgd', **arguments):
+    model = chain(lambda: layers.Dense(2, 'sigmoid'))()
+    model.compile(optimizer, loss, **{'run_eagerly': True, **arguments})
+    return model
+
+
+def assert_trains_alike(model, clone, x=X, y=Y):
+    """Evaluates and trains both, and compares losses, metrics and weights."""
+    assert clone.compiled
+    assert clone.optimizer is not model.optimizer
+    clone.set_weights(model.get_weights())
+    evaluated = [each.evaluate(x, y, verbose=0, return_dict=True)
+                 for each in (model, clone)]
+    histories = [each.fit(x, y, epochs=2, batch_size=4, shuffle=False,
+                          verbose=0).history for each in (model, clone)]
+    for expected, found in (evaluated, histories):
+        assert found.keys() == expected.keys()
+        for name in expected:
+            np.testing.assert_allclose(found[name], expected[name], rtol=1e-4,
+                                       atol=1e-6)
+    for mine, its in zip(model.get_weights(), clone.get_weights()):
+        np.testing.assert_allclose(its, mine, rtol=1e-4, atol=1e-6)
+
+
+# Losses of Keras
+
+
+@pytest.mark.parametrize('make', [
+    lambda: losses.Huber(delta=.25),
+    lambda: losses.CosineSimilarity(axis=0, reduction='sum'),
+    pytest.param(lambda: losses.BinaryCrossentropy(label_smoothing=.3),
+                 id='guard BinaryCrossentropy'),
+    pytest.param(lambda: losses.CategoricalCrossentropy(from_logits=True, axis=0),
+                 id='guard CategoricalCrossentropy'),
+    pytest.param(lambda: losses.BinaryFocalCrossentropy(gamma=4., alpha=.5),
+                 id='guard BinaryFocalCrossentropy'),
+    pytest.param(lambda: losses.Tversky(alpha=.9, beta=.2), id='guard Tversky'),
+    pytest.param(lambda: losses.MeanAbsoluteError(reduction='sum'),
+                 id='guard reduction'),
+], ids=['Huber', 'CosineSimilarity'] + 5 * [None])
+def test_loss_with_arguments(make):
+    model = compiled(make())
+    clone = clone_model(clone_model(model))
+    assert clone.loss.__class__ is model.loss.__class__
+    assert_trains_alike(model, clone)
+
+
+def test_losses_of_several_outputs():
+    x = keras.Input((3,), name='x')
+    model = Model(x, {'a': layers.Dense(2, name='a')(x),
+                      'b': layers.Dense(1, name='b')(x)})
+    model.compile('rmsprop', {'a': losses.Huber(.1), 'b': 'mse'},
+                  loss_weights={'a': .25, 'b': 3.},
+                  metrics={'a': ['mae'],
+                           'b': [metrics.MeanSquaredError(name='squared')]})
+    assert_trains_alike(model, clone_model(model), y={'a': Y, 'b': Y[:, :1]})
+
+
+# Metrics
+
+
+@pytest.mark.parametrize('make', [
+    lambda: metrics.CosineSimilarity(axis=0, name='cosine'),
+    pytest.param(lambda: metrics.BinaryAccuracy(threshold=.25),
+                 id='guard BinaryAccuracy'),
+    pytest.param(lambda: metrics.TopKCategoricalAccuracy(k=1),
+                 id='guard TopKCategoricalAccuracy'),
+    pytest.param(lambda: metrics.Precision(thresholds=.3, class_id=1),
+                 id='guard Precision'),
+    pytest.param(lambda: metrics.AUC(num_thresholds=5, name='area'), id='guard AUC'),
+], ids=['CosineSimilarity'] + 4 * [None])
+def test_metric_with_arguments(make):
+    metric = make()
+    model = compiled(metrics=[metric])
+    clone = clone_model(clone_model(model))
+    y = np.round(Y)
+    assert_trains_alike(model, clone, y=y)
+    assert metric not in clone._compile_metrics.metrics
+
+
+def test_metrics_that_are_weighted():
+    model = compiled(metrics=['mae'],
+                     weighted_metrics=[quantile(.9), metrics.MeanSquaredError()])
+    clone = clone_model(model)
+    clone.set_weights(model.get_weights())
+    weights = np.linspace(.1, 2., 8)
+    expected, found = [each.evaluate(X, Y, sample_weight=weights, verbose=0)
+                       for each in (model, clone)]
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+
+
+def test_guard_values_that_a_metric_has_gathered_are_not_shared():
+    metric = metrics.CosineSimilarity(axis=0)
+    model = compiled(metrics=[metric])
+    clone = clone_model(model)
+    clone.evaluate(X, Y, verbose=0)
+    np.testing.assert_allclose(float(metric.result()), 0)
+
+
+# What is the user's
+
+
+class Focal(losses.Loss):
+    """A loss without a config."""
+
+    def __init__(self, gamma=2., **kwargs):
+        super().__init__(**kwargs)
+        self._power = gamma
+
+    def call(self, y, y_pred):
+        return ops.mean(ops.abs(y - y_pred) ** self._power, -1)
+
+
+class Bounded(losses.Loss):
+    """Keeps another number than it is given, under the name of the argument."""
+
+    def __init__(self, bound=1., **kwargs):
+        super().__init__(**kwargs)
+        self.bound = 1 - bound
+
+    def call(self, y, y_pred):
+        return ops.mean(ops.maximum(ops.abs(y - y_pred), self.bound), -1)
+
+
+class Share(metrics.Metric):
+    """A metric without a config."""
+
+    def __init__(self, bound, name='share'):
+        super().__init__(name=name)
+        self._limit = bound
+        self.total = self.add_variable((), 'zeros', name='total')
+        self.count = self.add_variable((), 'zeros', name='count')
+
+    def update_state(self, y, y_pred, sample_weight=None):
+        below = ops.cast(ops.abs(y - y_pred) < self._limit, 'float32')
+        self.total.assign(self.total + ops.sum(below))
+        self.count.assign(self.count + ops.cast(ops.size(below), 'float32'))
+
+    def result(self):
+        return self.total / (self.count + 1e-7)
+
+
+def quantile(factor):
+    def loss(y, y_pred):
+        error = y - y_pred
+        return ops.mean(ops.maximum(factor * error, (factor - 1) * error), -1)
+    return loss
+
+
+@pytest.mark.parametrize('make', [lambda: Focal(gamma=3.), lambda: Bounded(.9),
+                                  lambda: quantile(.9)],
+                         ids=['no config', 'another value', 'closure'])
+def test_loss_of_the_user(make):
+    model = compiled(make())
+    assert_trains_alike(model, clone_model(clone_model(model)))
+
+
+def test_metrics_of_the_user():
+    metric = Share(.4)
+    model = compiled(metrics=[
+        metric, lambda y, y_pred: ops.max(ops.abs(y - y_pred), -1), quantile(.9)])
+    clone = clone_model(clone_model(model))
+    assert_trains_alike(model, clone)
+    assert not any(each is metric for each in clone._compile_metrics.metrics)
+
+
+def test_loss_that_holds_a_layer_of_the_model():
+    x = keras.Input((3,), name='x')
+    dense = layers.Dense(2)
+    model = Model(x, dense(x))
+    model.compile('sgd', lambda y, y_pred: ops.mean(ops.square(y - y_pred), -1) +
+                  ops.sum(ops.square(dense.kernel)))
+    clone = clone_model(model)
+    assert_trains_alike(model, clone)
+    expected = clone.evaluate(X, Y, verbose=0)
+    dense.set_weights([weight + 1 for weight in dense.get_weights()])
+    np.testing.assert_allclose(clone.evaluate(X, Y, verbose=0), expected, rtol=1e-5)
+
+
+# Optimizers and schedules
+
+
+@pytest.mark.parametrize('make', [
+    lambda: optimizers.SGD(.1, momentum=.9, nesterov=True, clipnorm=.5),
+    lambda: optimizers.Adam(.01, beta_1=.5, amsgrad=True),
+    lambda: optimizers.AdamW(.01, weight_decay=.1),
+    lambda: optimizers.SGD(optimizers.schedules.ExponentialDecay(.5, 1, .1)),
+    lambda: optimizers.Adam(optimizers.schedules.CosineDecay(.1, 4, alpha=.2)),
+    lambda: optimizers.SGD(optimizers.schedules.PiecewiseConstantDecay(
+        [1, 2], [.5, .2, .1])),
+], ids=['SGD', 'Adam', 'AdamW', 'exponential', 'cosine', 'piecewise'])
+def test_guard_optimizer_with_arguments(make):
+    model = compiled(optimizer=make())
+    clone = clone_model(clone_model(model))
+    assert_trains_alike(model, clone)
+
+
+class Halving(optimizers.schedules.LearningRateSchedule):
+    """A schedule without a config."""
+
+    def __init__(self, start):
+        self._start = start
+
+    def __call__(self, step):
+        return self._start * .5 ** ops.cast(step, 'float32')
+
+
+def test_schedule_without_a_config():
+    model = compiled(optimizer=optimizers.SGD(Halving(.5)))
+    assert_trains_alike(model, clone_model(clone_model(model)))
+
+
+def test_guard_learning_rate_that_was_set_later():
+    model = compiled(optimizer=optimizers.SGD(.1))
+    model.optimizer.learning_rate = .5
+    assert_trains_alike(model, clone_model(model))
+
+
+def test_guard_optimizer_of_a_clone_has_no_steps_behind_it():
+    model = compiled(optimizer='adam')
+    model.fit(X, Y, verbose=0)
+    clone = clone_model(model)
+    assert int(clone.optimizer.iterations) == 0
+    assert int(model.optimizer.iterations) == 1
+
+
+@pytest.mark.parametrize('arguments', [
+    {'run_eagerly': False}, {'steps_per_execution': 2}, {'jit_compile': False},
+    {'auto_scale_loss': False}], ids=lambda arguments: list(arguments)[0])
+def test_guard_other_arguments(arguments):
+    model = compiled(**{'run_eagerly': False, **arguments})
+    clone = clone_model(model)
+    assert clone.get_compile_config() == model.get_compile_config()
+    assert_trains_alike(model, clone)
+
+
+# Models
+
+
+class Subclassed(Model):
+    """Only its code knows its graph."""
+
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = layers.Dense(units, kernel_regularizer='l2')
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+    def get_config(self):
+        return {**super().get_config(), 'units': self.dense.units}
+
+
+def test_subclassed_model_that_is_built():
+    model = Subclassed(2)
+    model(X)
+    model.compile(optimizers.SGD(.1, momentum=.5), losses.Huber(.25),
+                  metrics=['mae'])
+    clone = clone_model(clone_model(model))
+    assert [w.shape for w in clone.weights] == [w.shape for w in model.weights]
+    assert_trains_alike(model, clone)
+
+
+def test_guard_subclassed_model_that_is_built():
+    model = Subclassed(2)
+    model(X)
+    model.compile('sgd', 'mse')
+    clone = clone_model(model)
+    assert clone.built
+    assert len(clone.weights) == 2
+    assert_trains_alike(model, clone)
+
+
+def test_guard_subclassed_model_that_is_not_built():
+    model = Subclassed(2)
+    model.compile('sgd', 'mse')
+    clone = clone_model(model)
+    assert clone.compiled
+    clone.fit(X, Y, verbose=0)
+    assert not model.built
+
+
+def test_guard_model_that_is_not_compiled():
+    assert not clone_model(chain(lambda: layers.Dense(2))()).compiled
+
+
+class Halved(Model):
+    """A functional class with a step of its own."""
+
+    def compute_loss(self, *args, **kwargs):
+        return super().compute_loss(*args, **kwargs) / 2
+
+
+def test_functional_class_with_a_step_of_its_own():
+    x = keras.Input((3,), name='x')
+    hidden = layers.Dense(4)
+    model = Halved(x, layers.Dense(2)(hidden(x)))
+    hidden.trainable = False
+    model.compile('sgd', losses.Huber(.25))
+    clone = clone_model(model)
+    assert type(clone) is Halved
+    assert_trains_alike(model, clone)
+
+
+class Contrasting(Model):
+    """Takes more than `compile` does."""
+
+    def compile(self, factor, **kwargs):
+        super().compile(**kwargs)
+        self.factor = factor
+
+    def compute_loss(self, *args, **kwargs):
+        return self.factor * super().compute_loss(*args, **kwargs)
+
+    def get_compile_config(self):
+        return {'factor': self.factor, 'optimizer': 'sgd', 'loss': 'mse'}
+
+    def compile_from_config(self, config):
+        self.compile(**config)
+
+
+def test_guard_class_with_a_compile_of_its_own():
+    x = keras.Input((3,), name='x')
+    model = Contrasting(x, layers.Dense(2)(x))
+    model.compile(3., optimizer='sgd', loss='mse')
+    clone = clone_model(model)
+    np.testing.assert_allclose(clone.factor, 3)
+    assert_trains_alike(model, clone)
+
+
+def test_nested_model_that_is_compiled():
+    inner = compiled(losses.Huber(.25))
+    model = Sequential([keras.Input((3,)), inner, layers.Dense(1)])
+    clone = clone_model(model)
+    assert clone.layers[0].compiled
+    assert_trains_alike(inner, clone.layers[0])
+
+
+def test_guard_frozen_part_of_a_model_that_is_compiled():
+    inner = compiled()
+    inner.trainable = False
+    model = Sequential([keras.Input((3,)), layers.Dense(3), inner])
+    model.compile(optimizers.Adam(.1), 'mse')
+    clone = clone_model(model)
+    assert len(clone.trainable_weights) == 2
+    assert_trains_alike(model, clone)
+
+
+def test_guard_what_a_clone_is_compiled_with_is_written_as_ever():
+    model = compiled(losses.Huber(.25), metrics=[metrics.CosineSimilarity(axis=0)])
+    clone = clone_model(model)
+    assert clone.get_compile_config() == model.get_compile_config()

@@ -1,0 +1,690 @@
+"""User's code that asks what its attributes and configs are, or uses them twice.
+
+`get_config`, `from_config` and constructors are the user's own: they see what they
+see without this package. Most of these models Keras itself clones right.
+"""
+import ast
+import base64
+import collections
+import copy
+import dataclasses
+import functools
+import hashlib
+import inspect
+import json
+import pickle
+
+import keras
+import numpy as np
+import pytest
+from keras import Model, Sequential, activations, layers, ops
+from keras.models import clone_model
+
+from custom_objects import Scale, chain, gelu
+
+Span = collections.namedtuple('Span', 'low high')
+
+
+def halved(x, factor=.5):
+    return factor * x
+
+
+def assert_computes_the_same(model, clone, value=np.ones((2, 3), 'float32')):
+    """The clone computes what the model does, with weights of its own."""
+    clone.set_weights(model.get_weights())
+    expected = ops.convert_to_numpy(model(value))
+    np.testing.assert_allclose(ops.convert_to_numpy(clone(value)), expected,
+                               rtol=1e-5)
+    model.set_weights([weight + 1 for weight in model.get_weights()])
+    np.testing.assert_allclose(ops.convert_to_numpy(clone(value)), expected,
+                               rtol=1e-5)
+
+
+class Holding(layers.Layer):
+    """A layer that uses another one, which its subclasses make or are given."""
+
+    def __init__(self, inner, **kwargs):
+        super().__init__(**kwargs)
+        self.inner = inner
+
+    def build(self, input_shape):
+        if not self.inner.built:
+            self.inner.build(input_shape)
+
+    def call(self, inputs):
+        return self.inner(inputs)
+
+    def compute_output_shape(self, input_shape):
+        return self.inner.compute_output_shape(input_shape)
+
+
+# Questions about functions
+
+
+class AsksForFunction(layers.Layer):
+    """Writes a function by a name of its own, and computes by what it is."""
+
+    def __init__(self, activation, **kwargs):
+        super().__init__(**kwargs)
+        self.f = activations.get(activation)
+        self.is_relu = self.f is activations.relu
+
+    def call(self, inputs):
+        return 3 * self.f(inputs) if self.is_relu else self.f(inputs)
+
+    def get_config(self):
+        name = ('relu' if self.f is activations.relu else
+                activations.serialize(self.f))
+        return {**super().get_config(), 'activation': name}
+
+
+@pytest.mark.parametrize('activation', ['relu', 'tanh'])
+def test_guard_config_that_asks_which_function_it_is(activation, assert_faithful):
+    assert_faithful(chain(lambda: AsksForFunction(activation)))
+
+
+class HandsOutFunction(layers.Layer):
+    """Hands its function on as it is, and takes few functions."""
+
+    def __init__(self, function=activations.relu, **kwargs):
+        super().__init__(**kwargs)
+        if function is not activations.relu and function is not activations.gelu:
+            raise ValueError(f'unknown function {function!r}')
+        self.f = function
+
+    def call(self, inputs):
+        return self.f(inputs)
+
+    def get_config(self):
+        return {**super().get_config(), 'function': self.f}
+
+
+def test_guard_function_itself_in_a_config(assert_faithful):
+    assert_faithful(chain(lambda: HandsOutFunction(activations.gelu)))
+
+
+NAMES = {activations.relu: 'relu', activations.tanh: 'tanh'}
+KERNELS = {activations.relu: lambda x: ops.relu(x) / 2,
+           activations.tanh: lambda x: ops.tanh(x) + 1}
+
+
+class Named(layers.Layer):
+    """Looks its function up in dicts whose keys are functions."""
+
+    def __init__(self, function, **kwargs):
+        super().__init__(**kwargs)
+        self.f = activations.get(function)
+
+    def call(self, inputs):
+        return KERNELS[self.f](inputs)
+
+    def get_config(self):
+        return {**super().get_config(), 'function': NAMES[self.f]}
+
+
+@pytest.mark.parametrize('function', ['relu', 'tanh'])
+def test_guard_config_from_a_dict_with_functions_as_keys(function, assert_faithful):
+    assert_faithful(chain(lambda: Named(function)))
+
+
+class Inspected(layers.Layer):
+    """Hands its function on, and asks for its name and its arguments."""
+
+    def __init__(self, function, **kwargs):
+        super().__init__(**kwargs)
+        if not inspect.isfunction(function):
+            raise TypeError(f'no function: {function!r}')
+        self.f = function
+        self.count = len(inspect.signature(function).parameters)
+
+    def call(self, inputs):
+        return self.count * self.f(inputs) + len(self.f.__name__)
+
+    def get_config(self):
+        return {**super().get_config(), 'function': self.f}
+
+
+@pytest.mark.parametrize('function', [gelu, halved])
+def test_guard_constructor_that_asks_what_its_function_takes(function,
+                                                             assert_faithful):
+    assert_faithful(chain(lambda: Inspected(function)))
+
+
+class Twin(layers.Layer):
+    """Tries its config out before it hands it over."""
+
+    def __init__(self, activation, **kwargs):
+        super().__init__(**kwargs)
+        self.activation = activations.get(activation)
+
+    def call(self, inputs):
+        return self.activation(inputs)
+
+    def get_config(self):
+        config = {**super().get_config(),
+                  'activation': activations.serialize(self.activation)}
+        assert type(self)(**copy.deepcopy(config)).activation is self.activation
+        return config
+
+
+def test_guard_config_that_is_tried_out(assert_faithful):
+    assert_faithful(chain(lambda: Twin('softplus')))
+
+
+# Questions about layers
+
+
+class ByClassName(Holding):
+    """Writes the class of its layer by its name, and computes by it."""
+
+    def call(self, inputs):
+        outputs = self.inner(inputs)
+        return 2 * outputs if type(self.inner).__name__ == 'Dense' else outputs
+
+    def get_config(self):
+        return {**super().get_config(), 'name_of_class': type(self.inner).__name__,
+                'inner': self.inner.get_config()}
+
+    @classmethod
+    def from_config(cls, config):
+        config = dict(config)
+        inner = getattr(layers, config.pop('name_of_class'))
+        return cls(inner.from_config(config.pop('inner')), **config)
+
+
+@pytest.mark.parametrize('make', [
+    lambda: layers.Dense(2, activation='tanh', kernel_regularizer='l2'),
+    lambda: layers.LayerNormalization(epsilon=.1)], ids=['Dense', 'normalization'])
+def test_guard_config_that_names_the_class_of_a_layer(make, assert_faithful):
+    assert_faithful(chain(lambda: ByClassName(make())))
+
+
+class OtherKey(Holding):
+    """Takes its layer out of the config under another key."""
+
+    def get_config(self):
+        return {**super().get_config(),
+                'inner_config': layers.serialize(self.inner)}
+
+    @classmethod
+    def from_config(cls, config):
+        inner = layers.deserialize(config.pop('inner_config'))
+        assert 'inner_config' not in config
+        return cls(inner=inner, **config)
+
+
+@pytest.mark.parametrize('make', [
+    lambda: layers.Dense(2),
+    lambda: Sequential([layers.Dense(4, 'relu'), layers.BatchNormalization()]),
+], ids=['layer', 'model'])
+def test_guard_from_config_that_takes_a_layer_under_another_key(make,
+                                                                assert_faithful):
+    assert_faithful(chain(lambda: OtherKey(make())))
+
+
+class Registered(layers.Layer):
+    """Enters itself in a list of the class, and looks there when it is built."""
+    made = []
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        assert type(self) is Registered
+        Registered.made.append(self)
+        self.place = len(Registered.made) - 1
+
+    def build(self, input_shape):
+        assert Registered.made[self.place] is self
+        self.factor = self.add_weight(shape=(1,))
+
+    def call(self, inputs):
+        return self.factor * inputs
+
+
+def test_guard_layer_that_enters_itself_in_a_list(monkeypatch):
+    monkeypatch.setattr(Registered, 'made', [])
+    model = chain(Registered)()
+    clone = clone_model(model)
+    assert model.layers[-1] in Registered.made
+    assert clone.layers[-1] in Registered.made
+
+
+# What is done with a config
+
+
+class AsJson(Holding):
+    """Writes its layer as a text."""
+
+    def written(self):
+        return json.dumps(keras.saving.serialize_keras_object(self.inner))
+
+    @staticmethod
+    def read(text):
+        return keras.saving.deserialize_keras_object(json.loads(text))
+
+    def get_config(self):
+        return {**super().get_config(), 'inner': self.written()}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(cls.read(config.pop('inner')), **config)
+
+
+class AsJsonOfConfig(AsJson):
+    def written(self):
+        return json.dumps(self.inner.get_config())
+
+    @staticmethod
+    def read(text):
+        return layers.Dense.from_config(json.loads(text))
+
+
+class AsPickle(AsJson):
+    def written(self):
+        pickled = pickle.dumps((type(self.inner), self.inner.get_config()))
+        return base64.b64encode(pickled).decode()
+
+    @staticmethod
+    def read(text):
+        cls, config = pickle.loads(base64.b64decode(text))
+        return cls.from_config(config)
+
+
+class AsLiteral(AsJsonOfConfig):
+    def written(self):
+        return repr(self.inner.get_config())
+
+    @staticmethod
+    def read(text):
+        return layers.Dense.from_config(ast.literal_eval(text))
+
+
+@pytest.mark.parametrize('make', [AsJson, AsJsonOfConfig, AsPickle, AsLiteral])
+def test_guard_config_of_a_layer_as_a_text(make, assert_faithful):
+    assert_faithful(chain(lambda: make(layers.Dense(
+        2, activation='relu', kernel_regularizer='l2', bias_initializer='ones'))))
+
+
+def test_guard_recurrent_layer_as_json(assert_faithful):
+    assert_faithful(chain(lambda: AsJson(layers.Bidirectional(
+        layers.GRU(3, return_sequences=True))), shape=(4, 3)))
+
+
+class WholeModel(Holding):
+    """Writes a model that it holds by `to_json`."""
+
+    def get_config(self):
+        return {**super().get_config(), 'inner': self.inner.to_json()}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(keras.models.model_from_json(config.pop('inner')), **config)
+
+
+def test_guard_config_with_a_model_as_json(assert_faithful):
+    assert_faithful(chain(lambda: WholeModel(chain(
+        lambda: layers.Dense(3), layers.BatchNormalization)())))
+
+
+class ThroughJson(layers.Wrapper):
+    """A wrapper that sends its config through JSON."""
+
+    def call(self, inputs):
+        return self.layer(inputs) - 1
+
+    def compute_output_shape(self, input_shape):
+        return self.layer.compute_output_shape(input_shape)
+
+    def get_config(self):
+        return json.loads(json.dumps(super().get_config()))
+
+
+def test_guard_wrapper_whose_config_goes_through_json(assert_faithful):
+    assert_faithful(chain(lambda: ThroughJson(layers.Dense(
+        3, kernel_regularizer=keras.regularizers.L1L2(.1, .2)))))
+
+
+class Digested(Holding):
+    """Computes with a number that it gets from the digest of a config."""
+
+    def __init__(self, inner, **kwargs):
+        super().__init__(keras.saving.deserialize_keras_object(inner), **kwargs)
+        self.text = json.dumps(inner, sort_keys=True)
+        self.factor = float(hashlib.md5(self.text.encode()).digest()[0])
+
+    def call(self, inputs):
+        return self.factor * self.inner(inputs)
+
+    def get_config(self):
+        return {**super().get_config(), 'inner': json.loads(self.text)}
+
+
+def test_guard_digest_of_a_config(assert_faithful):
+    config = keras.saving.serialize_keras_object(layers.Dense(2, name='inner'))
+    assert_faithful(chain(lambda: Digested(config)))
+
+
+@functools.lru_cache(maxsize=None)
+def number_of(items):
+    return float(sum(len(str(value)) for _, value in items))
+
+
+class Cached(layers.Layer):
+    """Uses its config as the key of a cache."""
+
+    def __init__(self, activation, units=3, **kwargs):
+        super().__init__(**kwargs)
+        self.config = {'activation': activation, 'units': units}
+        self.factor = number_of(tuple(sorted(self.config.items())))
+        self.f = activations.get(activation)
+
+    def call(self, inputs):
+        return self.factor * self.f(inputs)
+
+    def get_config(self):
+        return {**super().get_config(), **self.config}
+
+
+def test_guard_config_as_the_key_of_a_cache(assert_faithful):
+    assert_faithful(chain(lambda: Cached('tanh', 4)))
+
+
+class Logged(layers.Layer):
+    """Counts and notes whenever it is asked for its config."""
+
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.units = units
+        self.asked = []
+
+    def call(self, inputs):
+        return self.units * inputs
+
+    def get_config(self):
+        config = {**super().get_config(), 'units': self.units}
+        self.asked.append('{units:d} {name:s}'.format(**config))
+        return config
+
+
+def test_guard_config_with_side_effects():
+    model = chain(lambda: Logged(2, name='logged'))()
+    clone = clone_model(model)
+    assert clone.layers[-1].units == 2
+    assert set(model.layers[-1].asked) == {'2 logged'}
+    assert clone.layers[-1].asked is not model.layers[-1].asked
+
+
+class Attributes(dict):
+    """A dict with its entries as attributes."""
+    __getattr__ = dict.__getitem__
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    units: int = 4
+    rates: tuple = (.1, .2)
+
+
+class Collected(layers.Layer):
+    """Its config has objects of several classes, and it insists on them."""
+
+    def __init__(self, span, counts, order, table, entries, settings, **kwargs):
+        super().__init__(**kwargs)
+        assert type(span) is Span
+        assert type(counts) is collections.Counter
+        assert type(order) is collections.OrderedDict
+        assert type(table) is collections.defaultdict
+        assert type(settings) is Settings
+        self.kept = span, counts, order, table, entries, settings
+        self.numbers = [
+            span.high, counts.most_common(1)[0][1], next(iter(order.values())),
+            table['missing'], entries.units, hash(settings) and settings.rates[0]]
+
+    def call(self, inputs):
+        for number in self.numbers:
+            inputs = 2 * inputs + number
+        return inputs
+
+    def get_config(self):
+        span, counts, order, table, entries, settings = self.kept
+        return {**super().get_config(), 'span': Span(*span),
+                'counts': collections.Counter(dict(counts)),
+                'order': collections.OrderedDict(order),
+                'table': collections.defaultdict(float, table),
+                'entries': Attributes(entries), 'settings': settings}
+
+
+def test_guard_classes_of_the_objects_in_a_config(assert_faithful):
+    assert_faithful(chain(lambda: Collected(
+        Span(-1, 2), collections.Counter('aab'),
+        collections.OrderedDict([('z', 3.), ('a', 5.)]),
+        collections.defaultdict(float), Attributes(units=3), Settings())))
+
+
+class DeepCopiesInConfig(Holding):
+    """Deep-copies the config of its layer, written and read."""
+
+    def get_config(self):
+        return copy.deepcopy({**super().get_config(),
+                              'inner': layers.serialize(self.inner)})
+
+    @classmethod
+    def from_config(cls, config):
+        config = copy.deepcopy(config)
+        return cls(layers.deserialize(config.pop('inner')), **config)
+
+
+def test_guard_config_that_is_deep_copied(assert_faithful):
+    assert_faithful(chain(lambda: DeepCopiesInConfig(layers.Dense(2, 'relu'))))
+
+
+class Target(Model):
+    """Copies the network that it is given, as a target for it."""
+
+    def __init__(self, online, copied=copy.deepcopy, **kwargs):
+        super().__init__(**kwargs)
+        self.online = online
+        self.target = copied(online)
+        self.target.trainable = False
+
+    def call(self, inputs):
+        return self.online(inputs) - self.target(inputs)
+
+    def get_config(self):
+        return {'online': keras.saving.serialize_keras_object(self.online),
+                'name': self.name}
+
+    @classmethod
+    def from_config(cls, config):
+        online = keras.saving.deserialize_keras_object(config.pop('online'))
+        return cls(online, **config)
+
+
+@pytest.mark.parametrize('copied', [copy.deepcopy, clone_model])
+def test_guard_model_that_copies_another_one(copied):
+    class Copying(Target):
+        def __init__(self, online, **kwargs):
+            super().__init__(online, copied, **kwargs)
+
+    model = Copying(Sequential([keras.Input((3,)), layers.Dense(2)]))
+    value = np.ones((2, 3), 'float32')
+    model(value)
+    clone = clone_model(model)
+    clone(value)
+    assert len(clone.weights) == 4
+    assert len(clone.trainable_weights) == 2
+    assert_computes_the_same(model, clone)
+
+
+# Configs that are read several times
+
+
+class Copies(layers.Layer):
+    """Makes several layers from one config."""
+
+    def __init__(self, config, count=3, **kwargs):
+        super().__init__(**kwargs)
+        self.config, self.count = config, count
+        self.copies = [layers.deserialize(config) for _ in range(count)]
+
+    def build(self, input_shape):
+        for each in self.copies:
+            if not each.built:
+                each.build(input_shape)
+
+    def call(self, inputs):
+        return ops.concatenate([each(inputs) for each in self.copies])
+
+    def get_config(self):
+        return {**super().get_config(), 'config': self.config, 'count': self.count}
+
+
+def test_guard_several_layers_from_one_config(assert_faithful):
+    config = layers.serialize(layers.Dense(2, activation='tanh'))
+    assert_faithful(chain(lambda: Copies(config)))
+    assert len(clone_model(chain(lambda: Copies(config))()).weights) == 6
+
+
+class CopiesOfALayer(Copies):
+    """The same, written as the config of the first of them."""
+
+    def __init__(self, template, count=3, **kwargs):
+        layers.Layer.__init__(self, **kwargs)
+        self.count = count
+        self.copies = [type(template).from_config(template.get_config())
+                       for _ in range(count)]
+
+    def get_config(self):
+        return {**layers.Layer.get_config(self), 'count': self.count,
+                'template': layers.serialize(self.copies[0])}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(layers.deserialize(config.pop('template')), **config)
+
+
+def test_guard_several_layers_from_the_config_of_a_layer(assert_faithful):
+    assert_faithful(chain(lambda: CopiesOfALayer(layers.Dense(2))))
+    model = chain(lambda: CopiesOfALayer(layers.Dense(2)))()
+    assert len(clone_model(model).weights) == 6
+
+
+class DeepCopies(CopiesOfALayer):
+    def __init__(self, template, count=3, **kwargs):
+        layers.Layer.__init__(self, **kwargs)
+        self.count = count
+        self.copies = [copy.deepcopy(template) for _ in range(count)]
+
+
+def test_guard_deep_copies_of_a_layer():
+    model = chain(lambda: DeepCopies(layers.Dense(2)))()
+    clone = clone_model(model)
+    assert len(clone.weights) == 6
+    assert_computes_the_same(model, clone)
+
+
+class SameConfigTwice(layers.Layer):
+    """Writes one dict under two keys, for two layers."""
+
+    def __init__(self, first, second, **kwargs):
+        super().__init__(**kwargs)
+        self.first, self.second = map(layers.deserialize, (first, second))
+
+    def build(self, input_shape):
+        for each in (self.first, self.second):
+            if not each.built:
+                each.build(input_shape)
+
+    def call(self, inputs):
+        return self.first(inputs) - self.second(inputs)
+
+    def get_config(self):
+        config = layers.serialize(self.first)
+        return {**super().get_config(), 'first': config, 'second': config}
+
+
+def test_guard_one_config_of_two_layers(assert_faithful):
+    config = layers.serialize(layers.Dense(2, name='inner'))
+    assert_faithful(chain(lambda: SameConfigTwice(config, config)))
+
+
+class Ensemble(layers.Layer):
+    """Makes several models from one text."""
+
+    def __init__(self, text, **kwargs):
+        super().__init__(**kwargs)
+        self.text = text
+        self.models = [keras.models.model_from_json(text) for _ in range(2)]
+
+    def call(self, inputs, training=None):
+        first, second = [each(inputs, training=training) for each in self.models]
+        return first - second
+
+    def get_config(self):
+        return {**super().get_config(), 'text': self.text}
+
+
+def test_guard_several_models_from_one_text(assert_faithful):
+    text = chain(lambda: layers.Dense(3), layers.BatchNormalization)().to_json()
+    assert_faithful(chain(lambda: Ensemble(text)))
+
+
+class MadeWhenBuilt(layers.Layer):
+    """Makes several layers from one config when it is built."""
+
+    def __init__(self, config, **kwargs):
+        super().__init__(**kwargs)
+        self.config = config
+
+    def build(self, input_shape):
+        self.blocks = []
+        for i in range(2):
+            config = copy.deepcopy(self.config)
+            config['config']['name'] = f'block_{i}'
+            self.blocks.append(layers.deserialize(config))
+            self.blocks[-1].build(input_shape)
+        self.gate = layers.deserialize(self.config)
+        self.gate.build(input_shape)
+
+    def call(self, inputs):
+        return (self.blocks[0](inputs) + self.blocks[1](inputs)) * self.gate(inputs)
+
+    def get_config(self):
+        return {**super().get_config(), 'config': self.config}
+
+
+def test_guard_config_that_is_read_when_the_layer_is_built(assert_faithful):
+    config = layers.serialize(layers.Dense(3, 'tanh'))
+    assert_faithful(chain(lambda: MadeWhenBuilt(config)))
+    assert len(clone_model(chain(lambda: MadeWhenBuilt(config))()).weights) == 6
+
+
+# The same, with functions and classes that are not registered
+
+
+@pytest.mark.parametrize('make', [
+    lambda: layers.Dense(3, activation=gelu), lambda: Scale(2., gelu)],
+    ids=['function', 'class'])
+@pytest.mark.parametrize('wrap', [
+    AsJson, OtherKey, DeepCopiesInConfig, ThroughJson],
+    ids=lambda wrap: wrap.__name__)
+def test_custom_object_that_is_not_registered(wrap, make, assert_faithful):
+    assert_faithful(chain(lambda: wrap(make())))
+
+
+def test_several_layers_of_a_class_that_is_not_registered():
+    model = chain(lambda: CopiesOfALayer(Scale(2., gelu)))()
+    clone = clone_model(model)
+    assert len(clone.weights) == 3
+    assert len({id(each) for each in clone.layers[-1].copies}) == 3
+    assert_computes_the_same(model, clone)
+
+
+def test_subclassed_model_that_copies_one_with_a_lambda():
+    model = Target(Sequential([keras.Input((3,)), layers.Lambda(lambda x: 2 * x),
+                               layers.Dense(2)]), clone_model)
+    value = np.ones((2, 3), 'float32')
+    model(value)
+    clone = clone_model(model)
+    clone(value)
+    assert clone.target is not model.target
+    assert_computes_the_same(model, clone)

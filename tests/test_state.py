@@ -1,0 +1,668 @@
+"""What layers know that no config tells and no weight carries is in the clone.
+
+Arguments of constructors without a config, variables that are no weights, flags of
+inner layers, what was set after a layer was made, losses of a model.
+"""
+import numpy as np
+import pytest
+from keras import activations, initializers, regularizers
+from keras import backend as K
+from keras.layers import (GRU, LSTM, RNN, BatchNormalization, Bidirectional, Dense,
+                          Dropout, Input, Layer, LeakyReLU, LSTMCell, Reshape,
+                          SimpleRNN, SimpleRNNCell, TimeDistributed)
+from keras.models import Model, Sequential, clone_model
+from keras.utils import get_custom_objects
+
+
+def chain(*makers, shape=(3,)):
+    """A function that builds a functional model of fresh layers."""
+    def build():
+        x = inputs = Input(shape)
+        for make_layer in makers:
+            x = make_layer()(x)
+        return Model(inputs, x)
+    return build
+
+
+def assert_computes_the_same(model, clone, value=np.ones((2, 3))):
+    clone.set_weights(model.get_weights())
+    np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-5)
+
+
+# Arguments that no config tells
+
+
+class Keep(Layer):
+    """Keeps another number than it is given, under the name of the argument."""
+
+    def __init__(self, rate, **kwargs):
+        super().__init__(**kwargs)
+        self.rate = 1 - rate
+
+    def call(self, inputs):
+        return self.rate * inputs
+
+
+def test_argument_that_is_kept_as_another_value(assert_faithful):
+    assert_faithful(chain(lambda: Keep(.75)))
+    model = chain(lambda: Keep(.75))()
+    clone = clone_model(clone_model(model))
+    np.testing.assert_allclose(clone.layers[-1].rate, .25)
+    assert_computes_the_same(model, clone)
+
+
+class KeepByDefault(Keep):
+    """The same, with a default."""
+
+    def __init__(self, rate=.5, **kwargs):
+        super().__init__(rate, **kwargs)
+
+
+def test_argument_with_a_default_that_is_kept_as_another_value():
+    model = chain(lambda: KeepByDefault(.75))()
+    assert_computes_the_same(model, clone_model(clone_model(model)))
+
+
+class Several(Layer):
+    """Makes as many weights as it is told."""
+
+    def __init__(self, count=2, **kwargs):
+        super().__init__(**kwargs)
+        self.count = count
+
+    def build(self, input_shape):
+        self.factors = [self.add_weight('factor', (3,), initializer='uniform')
+                        for _ in range(self.count)]
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return sum(factor * inputs for factor in self.factors)
+
+
+def test_argument_that_tells_how_many_weights_there_are():
+    model = chain(lambda: Several(count=3))()
+    clone = clone_model(clone_model(model))
+    assert len(clone.weights) == 3
+    assert_computes_the_same(model, clone)
+
+
+class Popping(Dense):
+    """Takes what it wants out of `*args` and `**kwargs`."""
+
+    def __init__(self, *args, **kwargs):
+        self.offset = kwargs.pop('offset')
+        self.function = kwargs.pop('function', None)
+        super().__init__(*args, **kwargs)
+
+    def call(self, inputs):
+        outputs = super().call(inputs) + self.offset
+        return self.function(outputs) if self.function else outputs
+
+
+def test_arguments_that_are_taken_out_of_the_keywords(assert_faithful):
+    def build():
+        return chain(lambda: Popping(
+            3, activation='relu', offset=np.array([1., 2., 3.]), function=K.tanh,
+            activity_regularizer=regularizers.l1(.25)))()
+    assert_faithful(build)
+    layer = clone_model(build()).layers[-1]
+    np.testing.assert_allclose(layer.activity_regularizer.l1, .25)
+    np.testing.assert_allclose(layer.offset, [1, 2, 3])
+
+
+class Added(Layer):
+    """Hands its keywords on to `Layer`, and has an argument."""
+
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.size = units
+
+    def build(self, input_shape):
+        self.kernel = self.add_weight('kernel', (input_shape[-1], self.size),
+                                      initializer='uniform',
+                                      regularizer=regularizers.l2(.5))
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return K.dot(inputs, self.kernel)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape[0], self.size
+
+
+def test_regularizers_of_a_layer_without_a_config():
+    model = chain(lambda: Added(2, name='mine', trainable=False))()
+    clone = clone_model(model)
+    clone.set_weights(model.get_weights())
+    assert clone.layers[-1].name == 'mine'
+    assert clone.layers[-1].trainable is False
+    assert len(clone.losses) == len(model.losses) == 1
+    np.testing.assert_allclose(K.eval(clone.losses[0]), K.eval(model.losses[0]),
+                               rtol=1e-5)
+
+
+def test_layer_whose_regularizer_was_set_by_hand_after_it_was_made():
+    layer = Added(2)
+    layer.activity_regularizer = regularizers.l1(.25)
+    clone = clone_model(chain(lambda: layer)())
+    np.testing.assert_allclose(clone.layers[-1].activity_regularizer.l1, .25)
+
+
+class Through(Layer):
+    """Is given layers one after the other."""
+
+    def __init__(self, first, *others, **kwargs):
+        super().__init__(**kwargs)
+        self._others = others
+        self.first = first
+
+    def build(self, input_shape):
+        for layer in (self.first,) + self._others:
+            layer.build(input_shape)
+            self._trainable_weights += layer.trainable_weights
+        super().build(input_shape)
+
+    def call(self, inputs):
+        for layer in (self.first,) + self._others:
+            inputs = layer.call(inputs)
+        return inputs
+
+
+def test_layers_that_are_given_one_after_the_other(assert_faithful):
+    assert_faithful(chain(lambda: Through(Dense(3), Dense(3, activation='tanh'))))
+
+
+class Table(Layer):
+    """Computes with what it was given: a function, an initializer, a table."""
+
+    def __init__(self, function, initializer, table, **kwargs):
+        super().__init__(**kwargs)
+        self._function, self._initializer = function, initializer
+        self._table = K.constant(table)
+
+    def build(self, input_shape):
+        self.factor = self.add_weight('factor', (3,),
+                                      initializer=self._initializer)
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return self._function(self.factor * inputs + self._table)
+
+
+def test_arguments_that_are_kept_under_other_names():
+    def double(x):
+        return 2 * x
+    model = chain(lambda: Table(double, initializers.Constant(3.), [1., 2., 3.]))()
+    clone = clone_model(clone_model(model))
+    np.testing.assert_allclose(clone.get_weights()[0], 3)
+    assert clone.layers[-1]._function is double
+    assert_computes_the_same(model, clone)
+
+
+class Settings(object):
+    def __init__(self):
+        self.factors = np.array([1., 2., 3.])
+
+
+class Configured(Layer):
+    """Is given an object with settings."""
+
+    def __init__(self, settings=None, **kwargs):
+        super().__init__(**kwargs)
+        self.settings = settings
+
+    def call(self, inputs):
+        if self.settings is None:
+            return inputs
+        return inputs * K.constant(self.settings.factors)
+
+
+def test_object_with_settings():
+    model = chain(lambda: Configured(Settings()))()
+    clone = clone_model(model)
+    np.testing.assert_allclose(clone.layers[-1].settings.factors, [1., 2., 3.])
+    assert_computes_the_same(model, clone)
+
+
+class Drawn(Layer):
+    """Draws what it computes with when it is made."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.matrix = np.random.uniform(size=(3, 3))
+
+    def call(self, inputs):
+        return K.dot(inputs, K.constant(self.matrix))
+
+
+def test_matrix_that_a_layer_draws_when_it_is_made():
+    model = chain(Drawn)()
+    clone = clone_model(model)
+    np.testing.assert_allclose(clone.layers[-1].matrix, model.layers[-1].matrix)
+    assert_computes_the_same(model, clone)
+
+
+# What was set after a layer was made
+
+
+class Gain(Layer):
+    """Has a number that its constructor does not take."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.gain = 1.
+
+    def call(self, inputs):
+        return self.gain * inputs
+
+
+def with_gain():
+    layer = Gain()
+    layer.gain = 4.
+    return layer
+
+
+def test_number_that_was_set_after_the_layer_was_made():
+    model = chain(with_gain)()
+    clone = clone_model(model)
+    np.testing.assert_allclose(clone.layers[-1].gain, 4)
+    assert_computes_the_same(model, clone)
+
+
+def test_note_that_was_made_on_a_layer():
+    model = chain(lambda: Dense(2))()
+    model.layers[-1].note = {'by': ['me']}
+    clone = clone_model(model)
+    assert clone.layers[-1].note == {'by': ['me']}
+    clone.layers[-1].note['by'].append('you')
+    assert model.layers[-1].note == {'by': ['me']}
+
+
+def set_activation():
+    layer = Dense(3)
+    layer.activation = activations.tanh
+    layer.kernel_regularizer = regularizers.l2(.25)
+    return layer
+
+
+def set_momentum():
+    layer = BatchNormalization()
+    layer.epsilon, layer.momentum = .25, .5
+    return layer
+
+
+def set_rate():
+    layer = Dropout(.5)
+    layer.rate = 0.
+    return layer
+
+
+def set_name():
+    layer = LeakyReLU(.1)
+    layer.name = 'renamed'
+    return layer
+
+
+@pytest.mark.parametrize('make', [set_activation, set_momentum, set_rate, set_name])
+def test_guard_settings_that_a_config_tells(make, assert_faithful):
+    assert_faithful(chain(make))
+
+
+# Variables that are no weights
+
+
+class Temperature(Layer):
+    """Keeps its number in a variable alone, which Keras 2.3 takes for a weight."""
+
+    def __init__(self, start=1., **kwargs):
+        super().__init__(**kwargs)
+        self.temperature = K.variable([start] * 3)
+
+    def call(self, inputs):
+        return self.temperature * inputs
+
+
+class TemperatureRequired(Temperature):
+    def __init__(self, start, **kwargs):
+        super().__init__(start, **kwargs)
+
+
+class TemperatureWithConfig(Temperature):
+    def get_config(self):
+        return dict(super().get_config(),
+                    start=float(K.get_value(self.temperature)[0]))
+
+
+@pytest.mark.parametrize('make', [
+    Temperature, TemperatureRequired,
+    pytest.param(TemperatureWithConfig, id='guard TemperatureWithConfig')])
+def test_value_of_a_variable_that_is_no_weight(make, assert_faithful):
+    assert_faithful(chain(lambda: make(3.)))
+    model = chain(lambda: make(3.))()
+    clone = clone_model(model)
+    assert clone.layers[-1].temperature is not model.layers[-1].temperature
+    assert_computes_the_same(model, clone)
+    K.set_value(model.layers[-1].temperature, [5.] * 3)
+    np.testing.assert_allclose(K.get_value(clone.layers[-1].temperature), 3)
+
+
+def test_value_that_a_callback_gave_to_a_variable_that_is_no_weight():
+    model = chain(Temperature)()
+    K.set_value(model.layers[-1].temperature, [3.] * 3)
+    clone = clone_model(clone_model(model))
+    assert_computes_the_same(model, clone)
+    np.testing.assert_allclose(K.get_value(clone.layers[-1].temperature), 3)
+
+
+class Counting(Layer):
+    """Counts its batches in a list of variables."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.counts = (K.variable(0.), {'other': K.variable(1.)})
+
+    def call(self, inputs):
+        return inputs + self.counts[0] + self.counts[1]['other']
+
+
+def test_variables_in_containers():
+    model = chain(Counting)()
+    K.set_value(model.layers[-1].counts[0], 2.)
+    K.set_value(model.layers[-1].counts[1]['other'], 3.)
+    clone = clone_model(model)
+    assert_computes_the_same(model, clone)
+    K.set_value(model.layers[-1].counts[1]['other'], 7.)
+    np.testing.assert_allclose(clone.predict(np.ones((2, 3))), 6)
+
+
+def test_states_of_a_stateful_layer():
+    model = Sequential([SimpleRNN(2, stateful=True, batch_input_shape=(2, 1, 3))])
+    value = np.ones((2, 1, 3))
+    model.predict(value)
+    clone = clone_model(model)
+    clone.set_weights(model.get_weights())
+    expected = model.predict(value)
+    np.testing.assert_allclose(clone.predict(value), expected, rtol=1e-5)
+    model.reset_states()
+    assert not np.allclose(model.predict(value), expected)
+
+
+def test_guard_states_are_not_shared():
+    model = Sequential([SimpleRNN(2, stateful=True, batch_input_shape=(2, 1, 3))])
+    clone = clone_model(model)
+    clone.set_weights(model.get_weights())
+    value = np.ones((2, 1, 3))
+    expected = model.predict(value)
+    np.testing.assert_allclose(clone.predict(value), expected, rtol=1e-5)
+
+
+def test_weights_that_were_made_not_trainable_one_by_one():
+    model = chain(lambda: Dense(2))()
+    dense = model.layers[-1]
+    dense._trainable_weights = [dense.bias]
+    dense._non_trainable_weights = [dense.kernel]
+    clone = clone_model(model)
+    its = clone.layers[-1]
+    assert clone.trainable_weights == [its.bias]
+    assert clone.non_trainable_weights == [its.kernel]
+    assert_computes_the_same(model, clone)
+
+
+# Flags of inner layers
+
+
+def frozen_forward_layer():
+    layer = Bidirectional(LSTM(2))
+    layer.forward_layer.trainable = False
+    return layer
+
+
+def frozen_cell():
+    layer = GRU(2)
+    layer.cell.trainable = False
+    return layer
+
+
+def frozen_cell_of_several():
+    layer = RNN([LSTMCell(2), SimpleRNNCell(2)])
+    layer.cell.cells[0].trainable = False
+    return layer
+
+
+def frozen_layer_in_a_wrapper():
+    layer = TimeDistributed(Dense(2))
+    layer.layer.trainable = False
+    return layer
+
+
+class Pair(Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.pair = (Dense(3), Dense(3))
+
+    def build(self, input_shape):
+        for layer in self.pair:
+            layer.build(input_shape)
+        super().build(input_shape)
+
+    @property
+    def trainable_weights(self):
+        return [w for each in self.pair for w in each.trainable_weights]
+
+    @property
+    def non_trainable_weights(self):
+        return [w for each in self.pair for w in each.non_trainable_weights]
+
+    def call(self, inputs):
+        return self.pair[0].call(inputs) - self.pair[1].call(inputs)
+
+
+def frozen_layer_in_a_tuple():
+    layer = Pair()
+    layer.pair[1].trainable = False
+    return layer
+
+
+FROZEN = {
+    frozen_forward_layer: lambda layer: [layer.forward_layer, layer.backward_layer],
+    frozen_cell: lambda layer: [layer.cell],
+    frozen_cell_of_several: lambda layer: layer.cell.cells,
+    frozen_layer_in_a_wrapper: lambda layer: [layer.layer],
+    frozen_layer_in_a_tuple: lambda layer: layer.pair,
+}
+
+
+@pytest.mark.parametrize('make', list(FROZEN), ids=lambda make: make.__name__)
+def test_inner_layer_that_was_made_not_trainable(make, assert_faithful):
+    assert_faithful(chain(make, shape=(4, 3)))
+    model = chain(make, shape=(4, 3))()
+    clone = clone_model(model)
+    flags, its = [[layer.trainable for layer in FROZEN[make](each.layers[-1])]
+                  for each in (model, clone)]
+    assert its == flags
+    assert False in its
+    for kind in ('trainable_weights', 'non_trainable_weights'):
+        shapes, its = [list(map(K.int_shape, getattr(each, kind)))
+                       for each in (model, clone)]
+        assert its == shapes
+
+
+def test_inner_layer_that_was_made_not_trainable_after_the_model():
+    model = chain(lambda: Bidirectional(GRU(2)), shape=(4, 3))()
+    model.layers[-1].backward_layer.trainable = False
+    clone = clone_model(model)
+    assert clone.layers[-1].forward_layer.trainable is True
+    assert clone.layers[-1].backward_layer.trainable is False
+    assert len(clone.trainable_weights) == 3
+
+
+def test_guard_flag_of_a_layer_in_a_nested_model():
+    inner = chain(lambda: Dense(3), lambda: Dense(2))()
+    inner.layers[1].trainable = False
+    model = chain(lambda: inner)()
+    clone = clone_model(model)
+    assert [each.trainable for each in clone.layers[-1].layers[1:]] == [False, True]
+    assert len(clone.trainable_weights) == len(model.trainable_weights) == 2
+
+
+# Losses and updates
+
+
+def test_loss_that_was_added_to_a_model(assert_faithful):
+    def build():
+        x = Input((3,))
+        hidden = Dense(2)(x)
+        model = Model(x, Dense(3)(hidden))
+        model.add_loss(.1 * K.sum(K.abs(hidden)))
+        return model
+    assert_faithful(build)
+    model = build()
+    clone = clone_model(model)
+    assert len(clone.losses) == 1
+    clone.set_weights(model.get_weights())
+    value = np.ones((2, 3))
+    expected, = K.function(model.inputs, model.losses)([value])
+    model.set_weights([weight + 1 for weight in model.get_weights()])
+    found, = K.function(clone.inputs, clone.losses)([value])
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_loss_that_was_added_to_a_nested_model(assert_faithful):
+    def build():
+        inner = chain(lambda: Dense(3))()
+        inner.add_loss(K.sum(K.square(inner.layers[-1].kernel)))
+        return chain(lambda: inner)()
+    assert_faithful(build)
+
+
+def test_loss_of_two_tensors_that_was_added_to_a_model(assert_faithful):
+    def build():
+        x = Input((3,))
+        mean, spread = Dense(2)(x), Dense(2)(x)
+        model = Model(x, Dense(3)(mean))
+        model.add_loss(K.mean(K.square(mean) + K.exp(spread) - spread))
+        return model
+    assert_faithful(build)
+
+
+class Divergence(Layer):
+    """Adds a loss and an update whenever it is called."""
+
+    def build(self, input_shape):
+        self.seen = self.add_weight('seen', (1,), initializer='zeros',
+                                    trainable=False)
+        super().build(input_shape)
+
+    def call(self, inputs):
+        self.add_loss(K.mean(K.square(inputs)), inputs=inputs)
+        self.add_update([K.update_add(self.seen, K.ones((1,)))], inputs)
+        return 2 * inputs
+
+
+def test_guard_loss_and_update_of_a_layer(assert_faithful):
+    assert_faithful(chain(lambda: Dense(3), Divergence))
+    clone = clone_model(chain(lambda: Dense(3), Divergence)())
+    assert len(clone.losses) == len(clone.updates) == 1
+
+
+@pytest.mark.parametrize('make', [
+    lambda: Dense(2, kernel_regularizer='l2'),
+    lambda: Dense(2, activity_regularizer='l2'),
+    lambda: TimeDistributed(Dense(2, kernel_regularizer='l2')),
+    lambda: Bidirectional(GRU(2, kernel_regularizer='l2')),
+    chain(lambda: Dense(2, kernel_regularizer='l2'), shape=(4, 3)),
+], ids=['kernel', 'activity', 'wrapper', 'bidirectional', 'nested model'])
+def test_guard_losses_of_regularizers_are_counted_once(make):
+    model = chain(make, shape=(4, 3))()
+    clone = clone_model(clone_model(model))
+    assert len(clone.losses) == len(model.losses)
+
+
+def test_training_is_that_of_the_original():
+    def build():
+        x = Input((4, 3))
+        layer = Bidirectional(SimpleRNN(2))
+        layer.forward_layer.trainable = False
+        y = Keep(.5)(layer(x))
+        model = Model(x, Dense(1)(y))
+        model.add_loss(K.sum(K.square(y)))
+        return model
+    model = build()
+    clone = clone_model(model)
+    clone.set_weights(model.get_weights())
+    value, target = np.ones((2, 4, 3)), np.ones((2, 1))
+    for each in (model, clone):
+        each.compile('sgd', 'mse')
+    np.testing.assert_allclose(clone.train_on_batch(value, target),
+                               model.train_on_batch(value, target), rtol=1e-4)
+    assert len(clone.trainable_weights) == len(model.trainable_weights)
+
+
+# Nothing is left behind
+
+
+class Raising(Layer):
+    """Raises when it is made, if it is told to."""
+
+    error = None
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        if Raising.error is not None:
+            raise Raising.error
+
+    def call(self, inputs):
+        return inputs
+
+
+class Blocking(Raising):
+    """Cannot be made anew otherwise either."""
+
+    def __new__(cls, *args, **kwargs):
+        if Raising.error is not None:
+            raise Raising.error
+        return super().__new__(cls)
+
+
+def relu(x):
+    """Has the name of an activation of Keras, and computes something else."""
+    return -K.relu(-x)
+
+
+@pytest.mark.parametrize('wrap', [
+    lambda make: make,
+    lambda make: chain(make),
+], ids=['guard in the model', 'in a nested model'])
+@pytest.mark.parametrize('error', [KeyboardInterrupt, SystemExit],
+                         ids=lambda error: error.__name__)
+def test_interrupted_clone_leaves_nothing_behind(error, wrap, monkeypatch):
+    from keras_clone.independence import changes, snapshot
+    model = chain(lambda: Dense(3), lambda: Dense(3, activation='relu'),
+                  wrap(Raising))()
+    before, objects = snapshot(model), dict(get_custom_objects())
+    monkeypatch.setattr(Raising, 'error', error())
+    with pytest.raises(error):
+        clone_model(model)
+    monkeypatch.undo()
+    assert not changes(before, snapshot(model))
+    assert get_custom_objects() == objects
+    assert_computes_the_same(model, clone_model(model))
+
+
+@pytest.mark.parametrize('error', [KeyboardInterrupt, SystemExit, ValueError],
+                         ids=lambda error: error.__name__)
+def test_failed_clone_with_functions_of_the_user_leaves_nothing_behind(
+        error, monkeypatch):
+    from keras_clone.independence import changes, snapshot
+    model = chain(lambda: Dense(3, activation=relu), lambda: Reshape((1, 3)),
+                  lambda: TimeDistributed(Keep(.5)), Blocking)()
+    before, objects = snapshot(model), dict(get_custom_objects())
+    monkeypatch.setattr(Raising, 'error', error())
+    with pytest.raises(error):
+        clone_model(model)
+    monkeypatch.undo()
+    assert not changes(before, snapshot(model))
+    assert get_custom_objects() == objects
+    assert_computes_the_same(model, clone_model(model))
+    assert Dense.from_config({'units': 2, 'activation': 'relu'}).activation is (
+        activations.relu)

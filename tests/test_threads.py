@@ -1,0 +1,194 @@
+"""What a clone does, other threads do not see; and what they do, it does not see."""
+import contextlib
+import threading
+
+import numpy as np
+import pytest
+from keras import activations, layers
+from keras import backend as K
+from keras.layers import Input, Layer, TimeDistributed
+from keras.models import Model, clone_model, model_from_json
+from keras.utils import custom_object_scope, get_custom_objects
+
+
+def relu(x):
+    """Has the name of an activation of Keras, and computes something else."""
+    return -K.relu(-x)
+
+
+class Dense(layers.Dense):
+    """Has the name of a layer of Keras, and computes something else."""
+
+    def call(self, inputs):
+        return 2 * super().call(inputs)
+
+
+class Pausing(Layer):
+    """Lets another thread look while its model is being cloned."""
+
+    look = None
+
+    def call(self, inputs):
+        return inputs
+
+    def get_config(self):
+        self.pause()
+        return super().get_config()
+
+    @classmethod
+    def from_config(cls, config):
+        cls.pause()
+        return super().from_config(config)
+
+    @classmethod
+    def pause(cls):
+        look, Pausing.look = cls.look, None
+        if look:
+            in_another_thread(look)
+            Pausing.look = staticmethod(look)
+
+
+@contextlib.contextmanager
+def graph_of(session):
+    """Context in which Keras builds where it does in the main thread."""
+    if session is None:
+        yield
+    else:
+        with session.graph.as_default(), session.as_default():
+            yield
+
+
+def in_another_thread(function):
+    """Returns what a function returns in another thread, and raises what it does."""
+    session = K.get_session() if K.backend() == 'tensorflow' else None
+    found, raised = [], []
+
+    def run():
+        try:
+            with graph_of(session):
+                found.append(function())
+        except BaseException as error:
+            raised.append(error)
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if raised:
+        raise raised[0]
+    return found[0]
+
+
+def plain():
+    """A model with a layer of the user's, as Keras itself can clone it."""
+    x = Input((3,))
+    return Model(x, Pausing()(Dense(2)(x)))
+
+
+def nested():
+    """The same in a nested model, and with a function."""
+    x = Input((3,))
+    inner = Model(x, Pausing()(Dense(2, activation=relu)(x)))
+    y = Input((3,))
+    return Model(y, inner(y))
+
+
+def wrapped():
+    x = Input((4, 3))
+    return Model(x, Pausing()(TimeDistributed(Dense(2, activation=relu))(x)))
+
+
+MODELS = pytest.mark.parametrize('build', [
+    pytest.param(plain, id='guard plain'), nested,
+    pytest.param(wrapped, id='guard wrapped')])
+
+
+@pytest.fixture
+def look(monkeypatch):
+    """Returns a function that has another thread look at something while a model
+    is cloned, and returns what it saw each time."""
+    def while_cloning(model, function):
+        seen = []
+        monkeypatch.setattr(Pausing, 'look',
+                            staticmethod(lambda: seen.append(function())))
+        clone_model(model)
+        monkeypatch.undo()
+        assert seen
+        return seen
+    return while_cloning
+
+
+@MODELS
+def test_custom_objects_are_as_before_to_another_thread(build, look):
+    model, before = build(), dict(get_custom_objects())
+    seen = look(model, lambda: dict(get_custom_objects()))
+    assert all(objects == before for objects in seen)
+
+
+@MODELS
+def test_names_mean_to_another_thread_what_they_meant(build, look):
+    seen = look(build(), lambda: (
+        layers.deserialize({'class_name': 'Dense', 'config': {'units': 2}}),
+        activations.get('relu')))
+    assert {type(layer) for layer, _ in seen} == {layers.Dense}
+    assert {function for _, function in seen} == {activations.relu}
+
+
+@MODELS
+def test_another_thread_reads_a_model_meanwhile(build, look):
+    x = Input((3,))
+    text = Model(x, layers.Dense(2, activation='relu')(x)).to_json()
+    seen = look(build(), lambda: model_from_json(text).layers[-1])
+    assert {type(layer) for layer in seen} == {layers.Dense}
+    assert {layer.activation for layer in seen} == {activations.relu}
+
+
+@MODELS
+def test_another_thread_clones_meanwhile(build, look):
+    model = build()
+    x = Input((3,))
+    other = Model(x, layers.Dense(2, activation='relu')(x))
+    for clone in look(model, lambda: clone_model(other)):
+        assert type(clone.layers[-1]) is layers.Dense
+        assert clone.layers[-1].activation is activations.relu
+
+
+def test_two_threads_clone_the_same_model(look):
+    model = nested()
+    value = np.ones((2, 3))
+    for clone in look(model, lambda: clone_model(model)):
+        clone.set_weights(model.get_weights())
+        np.testing.assert_allclose(clone.predict(value), model.predict(value),
+                                   rtol=1e-5)
+        assert clone.layers[-1] is not model.layers[-1]
+
+
+@MODELS
+def test_scope_that_another_thread_opens_meanwhile_stays_as_it_is(build, look):
+    model, opened = build(), []
+
+    def open_scope():
+        if not opened:
+            opened.append(custom_object_scope({'mine': relu}))
+            opened[0].__enter__()
+    try:
+        look(model, open_scope)
+        assert get_custom_objects()['mine'] is relu
+    finally:
+        opened[0].__exit__()
+    assert 'mine' not in get_custom_objects()
+
+
+def test_clone_in_another_thread():
+    model = nested()
+    value = np.ones((2, 3))
+    clone = in_another_thread(lambda: clone_model(model))
+    clone.set_weights(model.get_weights())
+    np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-5)
+
+
+@MODELS
+def test_another_thread_sees_the_model_as_it_was(build, look):
+    from keras_clone.independence import changes, snapshot
+    model = build()
+    before = snapshot(model)
+    for after in look(model, lambda: snapshot(model)):
+        assert not changes(before, after)

@@ -1,0 +1,712 @@
+"""User's code that asks what its attributes and configs are, or uses them twice.
+
+`get_config`, `from_config` and constructors are the user's own: they see what they
+see without this package. Most of these models Keras itself clones right.
+"""
+import base64
+import collections
+import copy
+import hashlib
+import inspect
+import json
+import pickle
+
+import numpy as np
+import pytest
+from keras import activations, layers
+from keras import backend as K
+from keras.layers import (RNN, Dense, Input, Lambda, Layer, Reshape, SimpleRNN,
+                          SimpleRNNCell)
+from keras.layers.wrappers import Wrapper
+from keras.models import Model, clone_model, model_from_json
+
+Span = collections.namedtuple('Span', 'low high')
+
+
+def swish(x):
+    return x * K.sigmoid(x)
+
+
+def halved(x, factor=.5):
+    return factor * x
+
+
+def chain(*makers, shape=(3,)):
+    """A function that builds a functional model of fresh layers."""
+    def build():
+        x = inputs = Input(shape)
+        for make_layer in makers:
+            x = make_layer()(x)
+        return Model(inputs, x)
+    return build
+
+
+def assert_computes_the_same(model, clone, *shape):
+    """The clone computes what the model does, with weights of its own."""
+    values = [np.full((2,) + shape, i + 1.) for i, _ in enumerate(model.inputs)]
+    clone.set_weights(model.get_weights())
+    expected = model.predict(values)
+    np.testing.assert_allclose(clone.predict(values), expected, rtol=1e-5)
+    model.set_weights([weight + 1 for weight in model.get_weights()])
+    np.testing.assert_allclose(clone.predict(values), expected, rtol=1e-5)
+
+
+class Holding(Layer):
+    """A layer that uses others, which its subclasses make or are given."""
+
+    def held(self):
+        return [self.inner]
+
+    def build(self, input_shape):
+        for layer in self.held():
+            layer.build(input_shape)
+            layer.built = True
+            self._trainable_weights += layer.trainable_weights
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return sum(layer.call(inputs) for layer in self.held())
+
+    def compute_output_shape(self, input_shape):
+        return self.held()[0].compute_output_shape(input_shape)
+
+
+# Questions about functions
+
+
+class Gated(Layer):
+    """Writes a function of the user's by a name of its own."""
+
+    def __init__(self, activation, **kwargs):
+        super().__init__(**kwargs)
+        self.f = swish if activation == 'swish' else activations.get(activation)
+
+    def call(self, inputs):
+        return self.f(inputs)
+
+    def get_config(self):
+        name = 'swish' if self.f is swish else activations.serialize(self.f)
+        return dict(super().get_config(), activation=name)
+
+
+@pytest.mark.parametrize('activation', ['swish', 'tanh'])
+def test_guard_config_that_asks_which_function_it_is(activation, assert_faithful):
+    assert_faithful(chain(lambda: Gated(activation)))
+
+
+NAMES = {swish: 'swish', activations.relu: 'relu', K.tanh: 'tanh'}
+FUNCTIONS = {name: function for function, name in NAMES.items()}
+
+
+class Named(Layer):
+    """Looks its function up in a dict whose keys are functions."""
+
+    def __init__(self, function, **kwargs):
+        super().__init__(**kwargs)
+        self.f = FUNCTIONS.get(function, function)
+
+    def call(self, inputs):
+        return self.f(inputs)
+
+    def get_config(self):
+        return dict(super().get_config(), function=NAMES[self.f])
+
+
+@pytest.mark.parametrize('function', ['swish', 'relu', K.tanh],
+                         ids=['own', 'of Keras', 'of the backend'])
+def test_guard_config_from_a_dict_with_functions_as_keys(function, assert_faithful):
+    assert_faithful(chain(lambda: Named(function)))
+
+
+class Inspected(Layer):
+    """Hands its function on, and asks for its name and its arguments."""
+
+    def __init__(self, function, **kwargs):
+        super().__init__(**kwargs)
+        if not inspect.isfunction(function):
+            raise TypeError('no function: {!r}'.format(function))
+        self.f = function
+        self.count = len(inspect.signature(function).parameters)
+        self.tag = function.__name__
+
+    def call(self, inputs):
+        return self.count * self.f(inputs) + len(self.tag)
+
+    def get_config(self):
+        return dict(super().get_config(), function=self.f)
+
+
+@pytest.mark.parametrize('function', [swish, halved])
+def test_guard_constructor_that_asks_what_its_function_takes(function,
+                                                             assert_faithful):
+    assert_faithful(chain(lambda: Inspected(function)))
+
+
+class Twin(Layer):
+    """Tries its config out before it hands it over."""
+
+    def __init__(self, activation, **kwargs):
+        super().__init__(**kwargs)
+        self.activation = activations.get(activation)
+
+    def call(self, inputs):
+        return self.activation(inputs)
+
+    def get_config(self):
+        config = dict(super().get_config(),
+                      activation=activations.serialize(self.activation))
+        assert type(self)(**copy.deepcopy(config)).activation is self.activation
+        return config
+
+
+def test_guard_config_that_is_tried_out(assert_faithful):
+    assert_faithful(chain(lambda: Twin('tanh')))
+
+
+# Questions about layers
+
+
+class ByClassName(Holding):
+    """Writes the class of its layer by its name, and allows few classes."""
+
+    def __init__(self, inner, **kwargs):
+        super().__init__(**kwargs)
+        assert inner.__class__ in (Dense, SimpleRNN)
+        self.inner = inner
+
+    def get_config(self):
+        return dict(super().get_config(), inner=[type(self.inner).__name__,
+                                                 self.inner.get_config()])
+
+    @classmethod
+    def from_config(cls, config):
+        name, inner = config.pop('inner')
+        assert type(name) is str and type(inner) is dict
+        return cls(getattr(layers, name).from_config(inner), **config)
+
+
+def test_guard_config_that_names_the_class_of_a_layer(assert_faithful):
+    assert_faithful(chain(lambda: ByClassName(Dense(3, activation='tanh'))))
+
+
+class OtherKey(Holding):
+    """Takes its layer out of the config under another key."""
+
+    def __init__(self, inner, gain=2., **kwargs):
+        super().__init__(**kwargs)
+        self.inner = inner
+        self.gain = gain
+
+    def call(self, inputs):
+        return self.gain * super().call(inputs)
+
+    def get_config(self):
+        return dict(super().get_config(), gain=self.gain,
+                    inner_config=layers.serialize(self.inner))
+
+    @classmethod
+    def from_config(cls, config):
+        inner = layers.deserialize(config.pop('inner_config'))
+        assert 'inner_config' not in config
+        return cls(inner=inner, **config)
+
+
+def test_guard_from_config_that_takes_a_layer_under_another_key(assert_faithful):
+    assert_faithful(chain(lambda: OtherKey(Dense(2), gain=3.)))
+
+
+class Registered(Layer):
+    """Enters itself in a list of the class, and looks there when it is built."""
+    made = []
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        assert type(self) is Registered
+        Registered.made.append(self)
+        self.place = len(Registered.made) - 1
+
+    def build(self, input_shape):
+        assert Registered.made[self.place] is self
+        self.factor = self.add_weight('factor', (1,), initializer='uniform')
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return self.factor * inputs
+
+
+def test_guard_layer_that_enters_itself_in_a_list(monkeypatch):
+    monkeypatch.setattr(Registered, 'made', [])
+    model = chain(Registered)()
+    clone = clone_model(model)
+    assert model.layers[-1] in Registered.made
+    assert clone.layers[-1] in Registered.made
+
+
+# What is done with a config
+
+
+class AsJson(Holding):
+    """Writes the config of its layer as a text."""
+
+    def __init__(self, inner, **kwargs):
+        super().__init__(**kwargs)
+        self.inner = inner
+
+    def written(self):
+        return json.dumps(layers.serialize(self.inner))
+
+    @staticmethod
+    def read(text):
+        return layers.deserialize(json.loads(text))
+
+    def get_config(self):
+        return dict(super().get_config(), inner=self.written())
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(cls.read(config.pop('inner')), **config)
+
+
+class AsPickle(AsJson):
+    """Writes its layer as a pickled class and config."""
+
+    def written(self):
+        pickled = pickle.dumps((type(self.inner), self.inner.get_config()))
+        return base64.b64encode(pickled).decode()
+
+    @staticmethod
+    def read(text):
+        cls, config = pickle.loads(base64.b64decode(text.encode()))
+        return cls.from_config(config)
+
+
+class AsLiteral(AsJson):
+    """Writes the config of its layer as Python shows it."""
+
+    def written(self):
+        return repr(self.inner.get_config())
+
+    @staticmethod
+    def read(text):
+        return Dense.from_config(eval(text, {}))
+
+
+@pytest.mark.parametrize('make', [AsJson, AsPickle, AsLiteral])
+def test_guard_config_of_a_layer_as_a_text(make, assert_faithful):
+    assert_faithful(chain(lambda: make(Dense(3, activation='relu',
+                                             kernel_regularizer='l2'))))
+
+
+class WholeModel(Holding):
+    """Writes a model that it holds by `to_json`."""
+
+    def __init__(self, inner, **kwargs):
+        super().__init__(**kwargs)
+        self.inner = model_from_json(inner) if isinstance(inner, str) else inner
+        assert isinstance(self.inner, Model)
+
+    def build(self, input_shape):
+        self._trainable_weights = self.inner.trainable_weights
+        Layer.build(self, input_shape)
+
+    def call(self, inputs):
+        return self.inner(inputs)
+
+    def get_config(self):
+        return dict(super().get_config(), inner=self.inner.to_json())
+
+
+def test_guard_config_with_a_model_as_json():
+    model = chain(lambda: WholeModel(chain(lambda: Dense(2))()))()
+    clone = clone_model(model)
+    assert_computes_the_same(model, clone, 3)
+    assert clone.layers[-1].inner.layers[-1] is not model.layers[-1].inner.layers[-1]
+
+
+class ThroughJson(Wrapper):
+    """A wrapper that sends its config through JSON."""
+
+    def build(self, input_shape):
+        self.layer.build(input_shape)
+        self.layer.built = True
+        super().build()
+
+    def call(self, inputs):
+        return 2 * self.layer.call(inputs)
+
+    def compute_output_shape(self, input_shape):
+        return self.layer.compute_output_shape(input_shape)
+
+    def get_config(self):
+        return json.loads(json.dumps(super().get_config()))
+
+
+def test_guard_wrapper_whose_config_goes_through_json(assert_faithful):
+    assert_faithful(chain(lambda: ThroughJson(Dense(3, activation='relu'))))
+
+
+class Digested(Layer):
+    """Computes with a number that it gets from the digest of its config."""
+
+    def __init__(self, inner, **kwargs):
+        super().__init__(**kwargs)
+        self.inner = inner
+        digest = hashlib.md5(json.dumps(inner, sort_keys=True).encode()).digest()
+        self.factor = float(digest[0])
+
+    def call(self, inputs):
+        return self.factor * inputs
+
+    def get_config(self):
+        return dict(super().get_config(), inner=self.inner)
+
+
+def test_guard_digest_of_a_config(assert_faithful):
+    config = layers.serialize(Dense(2, name='inner'))
+    assert_faithful(chain(lambda: Digested(config)))
+
+
+class KeepsConfig(Layer):
+    """Keeps the config that it was made from, and hands it out again."""
+
+    def __init__(self, kept=None, **kwargs):
+        super().__init__(**kwargs)
+        self.kept = kept or {'made': 'by hand'}
+
+    def call(self, inputs):
+        return inputs
+
+    def get_config(self):
+        return dict(super().get_config(), kept=self.kept)
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**dict(config, kept=copy.deepcopy(config['kept'])))
+
+
+def test_guard_config_that_is_kept_can_be_written_out():
+    model = chain(KeepsConfig)()
+    clone = clone_model(clone_model(model))
+    assert clone.layers[-1].kept == {'made': 'by hand'}
+    assert clone.to_json() == model.to_json()
+
+
+class Collected(Layer):
+    """Its config has containers of several classes, and it insists on them."""
+
+    def __init__(self, span, counts, order, **kwargs):
+        super().__init__(**kwargs)
+        assert type(span) is Span
+        assert type(counts) is collections.Counter
+        assert type(order) is collections.OrderedDict
+        self.span, self.counts, self.order = span, counts, order
+
+    def call(self, inputs):
+        first = next(iter(self.order.values()))
+        return (K.clip(inputs, self.span.low, self.span.high) *
+                self.counts.most_common(1)[0][1] + first)
+
+    def get_config(self):
+        return dict(super().get_config(), span=self.span, counts=self.counts,
+                    order=self.order)
+
+
+def test_guard_classes_of_the_containers_in_a_config(assert_faithful):
+    assert_faithful(chain(lambda: Collected(
+        Span(-.1, .2), collections.Counter('aab'),
+        collections.OrderedDict([('z', 3.), ('a', 5.)]))))
+
+
+class Logged(Layer):
+    """Counts and notes whenever it is asked for its config."""
+
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.units = units
+        self._asked = []
+
+    def build(self, input_shape):
+        self.kernel = self.add_weight('kernel', (input_shape[-1], self.units),
+                                      initializer='uniform')
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return K.dot(inputs, self.kernel)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape[:-1] + (self.units,)
+
+    def get_config(self):
+        config = dict(super().get_config(), units=self.units)
+        self._asked.append('{units:d} {name:s}'.format(**config))
+        return config
+
+
+def test_guard_config_with_side_effects():
+    model = chain(lambda: Logged(2, name='logged'))()
+    clone = clone_model(model)
+    assert clone.layers[-1].units == 2
+    assert set(model.layers[-1]._asked) == {'2 logged'}
+    assert clone.layers[-1]._asked is not model.layers[-1]._asked
+
+
+# Models with a config of their own
+
+
+class Perceptron(Model):
+    """A functional model that is made from other arguments."""
+
+    def __init__(self, size, units, **kwargs):
+        x = inputs = Input((size,))
+        for each in units:
+            x = Dense(each)(x)
+        super().__init__(inputs, x, **kwargs)
+        self.size, self.units = size, units
+
+    def get_config(self):
+        return {'name': self.name, 'size': self.size, 'units': self.units}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return cls(**config)
+
+
+def test_guard_nested_model_with_a_config_of_its_own():
+    a, b = Input((3,)), Input((3,))
+    inner = Perceptron(3, [4, 2])
+    model = Model([a, b], layers.subtract([inner(a), inner(b)]))
+    clone = clone_model(model)
+    assert_computes_the_same(model, clone, 3)
+    inner, = [each for each in clone.layers if isinstance(each, Model)]
+    assert type(inner) is Perceptron
+    assert inner.units == [4, 2]
+
+
+class Subclassed(Model):
+    """Only its code knows its graph."""
+
+    def __init__(self, units, name=None):
+        super().__init__(name=name)
+        self.units = units
+        self.dense = Dense(units, name='dense')
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape[0], self.units
+
+    def get_config(self):
+        return {'units': self.units, 'name': self.name}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return cls(**config)
+
+
+def test_guard_subclassed_model_in_a_functional_one():
+    model = chain(lambda: Subclassed(2, name='inner'))()
+    clone = clone_model(model)
+    assert_computes_the_same(model, clone, 3)
+    assert clone.layers[-1].dense is not model.layers[-1].dense
+
+
+# Configs that are read several times
+
+
+class Copies(Holding):
+    """Makes several layers from one config."""
+
+    def __init__(self, config, count=3, **kwargs):
+        super().__init__(**kwargs)
+        self.config, self.count = config, count
+        self.copies = [layers.deserialize(config) for _ in range(count)]
+
+    def held(self):
+        return self.copies
+
+    def get_config(self):
+        return dict(super().get_config(), config=self.config, count=self.count)
+
+
+def test_guard_several_layers_from_one_config(assert_faithful):
+    config = layers.serialize(Dense(2, activation='tanh'))
+    assert_faithful(chain(lambda: Copies(config)))
+    assert len(clone_model(chain(lambda: Copies(config))()).weights) == 6
+
+
+class CopiesOfATemplate(Copies):
+    """The same, written as the config of the first of them."""
+
+    def __init__(self, template, count=3, **kwargs):
+        Layer.__init__(self, **kwargs)
+        self.count = count
+        self.copies = [copy.deepcopy(template) for _ in range(count)]
+
+    def get_config(self):
+        return dict(Layer.get_config(self), count=self.count,
+                    template=layers.serialize(self.copies[0]))
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(layers.deserialize(config.pop('template')), **config)
+
+
+def test_guard_deep_copies_of_a_layer(assert_faithful):
+    assert_faithful(chain(lambda: CopiesOfATemplate(Dense(2))))
+    model = chain(lambda: CopiesOfATemplate(Dense(2)))()
+    assert len(clone_model(model).weights) == 6
+
+
+class SameConfigTwice(Holding):
+    """Writes one dict under two keys, for two layers."""
+
+    def __init__(self, first, second, **kwargs):
+        super().__init__(**kwargs)
+        self.first, self.second = map(layers.deserialize, (first, second))
+
+    def held(self):
+        return [self.first, self.second]
+
+    def get_config(self):
+        config = layers.serialize(self.first)
+        return dict(super().get_config(), first=config, second=config)
+
+
+def test_guard_one_config_of_two_layers(assert_faithful):
+    config = layers.serialize(Dense(2, name='inner'))
+    assert_faithful(chain(lambda: SameConfigTwice(config, config)))
+
+
+class Growing(Wrapper):
+    """Makes its layers from a config that it alters each time."""
+
+    def __init__(self, layer, count=2, **kwargs):
+        super().__init__(layer, **kwargs)
+        self.count = count
+        self.members = []
+        for i in range(count):
+            config = layer.get_config()
+            config['units'] += i
+            self.members.append(type(layer)(**config))
+
+    def build(self, input_shape):
+        for member in self.members:
+            member.build(input_shape)
+            member.built = True
+        super().build()
+
+    def call(self, inputs):
+        return K.concatenate([each.call(inputs) for each in self.members])
+
+    def compute_output_shape(self, input_shape):
+        return input_shape[0], sum(each.units for each in self.members)
+
+    @property
+    def trainable_weights(self):
+        return [w for each in self.members for w in each.trainable_weights]
+
+    @property
+    def non_trainable_weights(self):
+        return []
+
+    def get_weights(self):
+        return [K.get_value(weight) for weight in self.trainable_weights]
+
+    def set_weights(self, weights):
+        K.batch_set_value(list(zip(self.trainable_weights, weights)))
+
+    def get_config(self):
+        return dict(super().get_config(), count=self.count)
+
+
+def test_guard_layers_from_a_config_that_is_altered():
+    model = chain(lambda: Growing(Dense(2)))()
+    clone = clone_model(model)
+    assert_computes_the_same(model, clone, 3)
+    assert [each.units for each in clone.layers[-1].members] == [2, 3]
+
+
+class BothWays(Wrapper):
+    """Makes the layer that goes back from the config of the one that it is given."""
+
+    def __init__(self, layer, **kwargs):
+        super().__init__(layer, **kwargs)
+        config = dict(layer.get_config(), go_backwards=not layer.go_backwards,
+                      name='back_' + layer.name)
+        self.back = type(layer).from_config(config)
+
+    def build(self, input_shape):
+        for layer in (self.layer, self.back):
+            layer.build(input_shape)
+            layer.built = True
+        super().build()
+
+    def call(self, inputs):
+        return self.layer.call(inputs) - self.back.call(inputs)
+
+    def compute_output_shape(self, input_shape):
+        return self.layer.compute_output_shape(input_shape)
+
+    @property
+    def trainable_weights(self):
+        return self.layer.trainable_weights + self.back.trainable_weights
+
+    def get_weights(self):
+        return self.layer.get_weights() + self.back.get_weights()
+
+    def set_weights(self, weights):
+        self.layer.set_weights(weights[:3])
+        self.back.set_weights(weights[3:])
+
+
+def test_guard_wrapper_that_makes_a_second_layer_of_a_config(assert_faithful):
+    assert_faithful(chain(lambda: BothWays(SimpleRNN(2)), shape=(4, 3)))
+
+
+class StackOf(RNN):
+    """A recurrent layer of several cells that are made from one config."""
+
+    def __init__(self, cell_config, count, **kwargs):
+        self.cell_config, self.count = cell_config, count
+        super().__init__([layers.deserialize(cell_config) for _ in range(count)],
+                         **kwargs)
+
+    def get_config(self):
+        config = dict(super().get_config(), cell_config=self.cell_config,
+                      count=self.count)
+        config.pop('cell')
+        return config
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return cls(**config)
+
+
+def test_guard_cells_from_one_config():
+    config = layers.serialize(SimpleRNNCell(2))
+    model = chain(lambda: StackOf(config, 2), shape=(4, 3))()
+    clone = clone_model(model)
+    assert len(clone.weights) == 6
+    assert_computes_the_same(model, clone, 4, 3)
+
+
+# The same, with functions and classes that are not registered
+
+
+def test_several_layers_from_the_config_of_a_custom_layer(assert_faithful):
+    assert_faithful(chain(lambda: CopiesOfATemplate(OtherKey(Dense(2)))))
+
+
+def test_json_of_a_layer_with_a_function_of_the_user(assert_faithful):
+    assert_faithful(chain(lambda: AsJson(Dense(2, activation=swish))))
+
+
+def test_wrapper_through_json_around_a_custom_layer(assert_faithful):
+    assert_faithful(chain(lambda: ThroughJson(Gated('swish'))))
+
+
+def test_nested_model_with_own_config_beside_a_lambda(assert_faithful):
+    assert_faithful(chain(lambda: Perceptron(3, [3]),
+                          lambda: Lambda(lambda x: halved(x)),
+                          lambda: Reshape((3, 1))))
