@@ -12,8 +12,8 @@ from keras import Model, Sequential, activations, initializers, layers, ops
 from keras.models import clone_model
 
 from custom_objects import (RELEASE, TWO, Bare, Both, Cell, Forgetful, Holder, Noise,
-                            Once, Ones, Scale, Strong, Thrice, WithoutConfig, chain, gelu,
-                            relu)
+                            Once, Ones, Scale, Strong, Thrice, WithoutConfig, chain,
+                            gelu, relu)
 
 
 SINCE_3_15 = pytest.mark.skipif(RELEASE < (3, 15), reason='functions are refused')
