@@ -48,9 +48,8 @@ def clone_model(model, input_tensors=None):
             `keras.utils.get_source_inputs(tensor)`.
 
     # Returns
-        An instance of `Model`, of the class of `model` where its constructor
-        takes what `Model`'s does. A `Sequential` model gives a `Sequential`
-        model, unless it is built on a tensor that comes from another layer.
+        An instance of the class of `model`; of `Model`, if a `Sequential` model is
+        built on a tensor that comes from another layer.
 
     # Raises
         ValueError: if `model` is no model or a subclassed one, if `input_tensors`
@@ -368,9 +367,11 @@ class _Cloner(Cloner):
         outputs = [self.tensor(x) for x in network.outputs]
         if not isinstance(network, Sequential) or not _is_input(*input_tensors):
             clone = _same_class(network, inputs=inputs, outputs=outputs)
+            self._copy_missing_attributes(network, clone)
             self._add_losses(network, clone)
             return clone
         clone = _same_class(network)
+        self._copy_missing_attributes(network, clone)
         clone.inputs, clone.outputs = inputs, outputs
         clone.build()
         clone._build_input_shape = network._build_input_shape
@@ -650,11 +651,17 @@ def _chain(model, x):
 
 
 def _same_class(model, **arguments):
-    """Returns a new model of the class of `model`, or of the next class it derives
-    from whose constructor takes `arguments` and a name."""
+    """Returns a new model of the class of `model`, if need be without running a
+    constructor that takes something else than that of `Model` or `Sequential`."""
     arguments['name'] = model.name
-    classes = [cls for cls in type(model).__mro__ if _takes(cls, arguments)]
-    new_model = classes[0](**arguments)
+    cls, base = type(model), Model if 'inputs' in arguments else Sequential
+    if base is Model and isinstance(model, Sequential):
+        cls = Model
+    if _takes(cls, arguments):
+        new_model = cls(**arguments)
+    else:
+        new_model = cls.__new__(cls)
+        base.__init__(new_model, **arguments)
     new_model.trainable = model.trainable
     return new_model
 

@@ -15,6 +15,7 @@ import contextlib
 import copy
 import enum
 import functools
+import inspect
 import types
 
 import numpy as np
@@ -49,6 +50,7 @@ class Cloner:
         self.layer_map = {} if layer_map is None else layer_map
         self.pairs = []  # (layer, clone), as they were made.
         self._attributes = attributes or {}
+        self._untold = {}  # {(id of a layer, name): what was there before}
         self._pending = set()
         self._unpaired = set()
         # {id of a variable or the like: its counterpart}, and what has the id.
@@ -178,12 +180,29 @@ class Cloner:
     def remade(self, layer):
         """Returns a new layer, made as Keras makes it or else as a copy."""
         try:
-            clone = type(layer).from_config(layer.get_config())
+            config = layer.get_config()
+            told = set(config)
+            clone = type(layer).from_config(config)
             if clone is layer:
                 raise ValueError('`from_config` returns the layer itself')
-            return clone
         except Exception as error:
             return self._copied(layer, error)
+        if type(clone) is type(layer):
+            self._set_untold_arguments(layer, clone, told)
+        return clone
+
+    def _set_untold_arguments(self, layer, clone, told):
+        """Sets what a constructor took and the config of Keras's does not tell, as
+        far as attributes of the same names have plain data."""
+        if not type(layer).get_config.__module__.startswith('keras.'):
+            return
+        made = self.attributes(clone)
+        for name in set(inspect.signature(type(layer).__init__).parameters) - told:
+            value, old = self.attributes(layer).get(name), made.get(name)
+            if (_is_plain(value) and name in made and _is_plain(old) and
+                    differ(value, old) and not self._identifies(value)):
+                self._untold[id(layer), name] = old
+                setattr(clone, name, self._own_copy(value))
 
     def finish(self, carries_state=True):
         """Carries over what can be told only when all layers are built.
@@ -220,6 +239,9 @@ class Cloner:
                     ((id(layer), name), self._own_copy(value))
                     for name, value in self.attributes(layer).items()
                     if self._is_lost(value, made.get(name, MISSING)))
+        # What was set and differs all the same, `build` had made of another value.
+        found.update((key, self._untold[key]) for key in set(found) &
+                     set(self._untold))
         return found
 
     def unlike(self):

@@ -614,9 +614,9 @@ def test_class_of_a_functional_model():
     assert clone_model(model).brand() == 'mine'
 
 
-def test_guard_class_whose_constructor_makes_the_graph():
+def test_class_whose_constructor_makes_the_graph():
     clone = clone_model(Stack(2))
-    assert type(clone) is Model
+    assert type(clone) is Stack
     assert clone.output_shape == (None, 2)
 
 
