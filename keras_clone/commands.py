@@ -113,6 +113,7 @@ def check(context, model, only, seed, as_json, verbose, lines):
         click.echo()
         if verbose or model:
             _print_differences(rows, inactive)
+        _print_not_compared(rows, inactive)
         click.echo(_last_line(rows, inactive))
     if not all(_is_faithful(row['active']) for row in rows):
         context.exit(1)
@@ -254,7 +255,8 @@ def _result(subject, seed):
         raise Failure('%s: %s%s' % (subject.name, error, subject.advice))
     return {'outcome': report.outcome, 'layer': report.layer,
             'reason': report.reason,
-            'differences': [str(each) for each in report.differences]}
+            'differences': [str(each) for each in report.differences],
+            'not_compared': report.not_compared}
 
 
 def _rows(subjects, seed, compare, arguments):
@@ -349,6 +351,16 @@ def _print_differences(rows, inactive):
                 click.echo('%s, %s:' % (row['description'], heading.lower()))
                 click.echo(''.join('  %s\n' % each
                                    for each in row[key]['differences']))
+
+
+def _print_not_compared(rows, inactive):
+    """Prints what a clone that is called faithful was not compared in."""
+    for row in rows:
+        for heading, key in _columns(inactive):
+            if row[key]['not_compared']:
+                click.echo('Not compared, %s, %s: %s.\n' % (
+                    row['description'], heading.lower(),
+                    ', '.join(row[key]['not_compared'])))
 
 
 def _last_line(rows, inactive):

@@ -20,6 +20,11 @@ SAVING = 'does not save'
 # From what is worst for a user to what may go unnoticed.
 OUTCOMES = (CRASH, PREDICT, NUMBERS, CLONING, SHARING, GRAPH, SAVING, FAITHFUL)
 
+# What begins the text for what is compared: in the second generation and later, and
+# where it is an attribute of a layer.
+GENERATION = "the clone's clone: "
+ATTRIBUTE = 'attribute '
+
 NOTHING = type('Nothing', (), {'__repr__': lambda self: 'nothing'})()
 
 
@@ -44,6 +49,11 @@ class Difference(collections.namedtuple(
             where, self.what, self.expected, self.got)
 
     @property
+    def is_in_attribute(self):
+        """Whether it is one in an attribute of a layer, see `state.Comparison`."""
+        return self.what.split(GENERATION)[-1].startswith(ATTRIBUTE)
+
+    @property
     def outcome(self):
         """The word of `OUTCOMES` for this difference."""
         if self.clause == 'function':
@@ -54,7 +64,7 @@ class Difference(collections.namedtuple(
 
 
 class Report(collections.namedtuple(
-        'Report', 'outcome layer reason differences')):
+        'Report', 'outcome layer reason differences not_compared')):
     """What `check_clone` found.
 
     # Attributes
@@ -63,18 +73,21 @@ class Report(collections.namedtuple(
             in this respect; empty if it is none.
         reason: one readable line; empty for a faithful clone.
         differences: list of every `Difference` found, each once.
+        not_compared: list of texts, what could not be compared, and why.
     """
     __slots__ = ()
 
     @classmethod
-    def of(cls, differences):
-        """Returns the report on a list of `Difference`s."""
+    def of(cls, differences, not_compared=()):
+        """Returns the report on a list of `Difference`s, see `not_compared`."""
         differences = list(collections.OrderedDict.fromkeys(differences))
+        not_compared = list(collections.OrderedDict.fromkeys(not_compared))
         for outcome in OUTCOMES:
             for each in differences:
                 if each.outcome == outcome:
-                    return cls(outcome, each.layer, str(each), differences)
-        return cls(FAITHFUL, '', '', [])
+                    return cls(outcome, each.layer, str(each), differences,
+                               not_compared)
+        return cls(FAITHFUL, '', '', [], not_compared)
 
     @property
     def faithful(self):
@@ -90,7 +103,7 @@ def of_generation(generation, new, known):
     """Makes what is new with a clone's clone a matter of closure."""
     if generation == 1:
         return new
-    return [each._replace(clause='closed', what="the clone's clone: " + each.what)
+    return [each._replace(clause='closed', what=GENERATION + each.what)
             for each in new if each not in known]
 
 
@@ -208,15 +221,28 @@ def distance(expected, got):
     for x, y in zip(expected, got):
         if x.shape != y.shape:
             return 'the shape %s instead of %s' % (y.shape, x.shape)
-    return 'numbers off by up to %.2g' % max(
-        np.abs(x.astype(float) - y).max() for x, y in zip(expected, got) if x.size)
+    far = [np.abs(x.astype(float) - y).max() for x, y in zip(expected, got)
+           if x.size and is_numeric(x) and is_numeric(y)]
+    if not far or not max(far):
+        return 'other values'
+    return 'numbers off by up to %.2g' % max(far)
+
+
+def is_numeric(array):
+    """Returns whether an array holds numbers or truth values, and no texts."""
+    return array.dtype.kind in 'fiub'
+
+
+def is_finite(array):
+    """Returns whether there are no infinite numbers, nor NaN, in an array."""
+    return not is_numeric(array) or bool(np.isfinite(array).all())
 
 
 def arrays_close(x, y):
     """Returns whether two arrays agree in shape and, within rounding, in numbers."""
     if x.shape != y.shape:
         return False
-    if x.dtype.kind not in 'fiub' or y.dtype.kind not in 'fiub':
+    if not is_numeric(x) or not is_numeric(y):
         return bool(np.all(x == y))
     finite = np.abs(x[np.isfinite(x)]) if x.dtype.kind == 'f' else x
     scale = max(1., finite.max()) if finite.size else 1.

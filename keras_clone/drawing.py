@@ -13,6 +13,7 @@ Input = collections.namedtuple('Input', 'shape dtype sparse consumers')
 
 BATCH = 3       # where every batch size is free
 STEPS = 5       # where the length of a sequence is free
+WORDS = 4       # in a text, where it is split into words
 PIXELS = 32     # where the height or width of an image is free
 
 
@@ -67,10 +68,12 @@ def draw_inputs(inputs, seed=0):
         seed: what is drawn depends on it alone.
 
     # Returns
-        List of arrays (SciPy matrices for sparse inputs). Inputs that reach an
-        `Embedding` get ids below its `input_dim`; rows end in steps of the mask
-        value, 0 if there is no `Masking` layer: the last row in none, those
-        before it in one more each.
+        List of arrays (SciPy matrices for sparse inputs). Inputs that reach a layer
+        with a vocabulary get what is in it, and something else; inputs that reach
+        an `Embedding` get ids below its `input_dim`, those of a `CategoryEncoding`
+        numbers below its `num_tokens`. Rows end in steps of the mask value, 0 if
+        there is no `Masking` layer: the last row in none, those before it in one
+        more each.
     """
     random = np.random.RandomState(seed)
     batch = next((each.shape[0] for each in inputs
@@ -80,8 +83,13 @@ def draw_inputs(inputs, seed=0):
 
 def _draw_input(wanted, batch, random):
     shape = _concrete_shape(wanted.shape, batch)
+    known = _known_to_a_lookup(wanted)
+    if wanted.dtype == 'string':
+        return _draw_texts(wanted, known or ['a', 'b', 'c'], shape, random)
     dtype = np.dtype(wanted.dtype)
-    limits = [each.input_dim for each in wanted.consumers if _is_embedding(each)]
+    if known:
+        return _each_of(known, shape, random).astype(dtype)
+    limits = [limit for each in wanted.consumers for limit in _limits_of(each)]
     fill = next((each.mask_value for each in wanted.consumers
                  if hasattr(each, 'mask_value')), 0)
     if limits:
@@ -97,6 +105,35 @@ def _draw_input(wanted, batch, random):
         from scipy import sparse
         value = sparse.csr_matrix(value)
     return value
+
+
+def _known_to_a_lookup(wanted):
+    """Returns the numbers or texts in the vocabulary of a layer, and one that is
+    not, where the layer takes such; an empty list if there is no such layer."""
+    is_text = wanted.dtype == 'string'
+    for layer in wanted.consumers:
+        if hasattr(layer, 'get_vocabulary'):
+            known = [each for each in layer.get_vocabulary()
+                     if isinstance(each, str if is_text else (int, np.integer))]
+            if known and getattr(layer, 'num_oov_indices', 1):
+                known.append('other' if is_text else max(known) + 1)
+            return known
+    return []
+
+
+def _draw_texts(wanted, known, shape, random):
+    is_split = any(getattr(each, '_split', None) for each in wanted.consumers)
+    words = _each_of([word for word in known if word],
+                     shape + (WORDS if is_split else 1,), random)
+    texts = [' '.join(each) for each in words.reshape(-1, words.shape[-1])]
+    return np.array(texts, dtype=object).reshape(shape)
+
+
+def _each_of(known, shape, random):
+    """Draws from a list: none a second time before each was drawn."""
+    size = int(np.prod(shape))
+    drawn = [random.permutation(len(known)) for _ in range(size // len(known) + 1)]
+    return np.array([known[i] for i in np.concatenate(drawn)[:size]]).reshape(shape)
 
 
 def _concrete_shape(shape, batch):
@@ -115,6 +152,9 @@ def _end_rows_in(value, fill):
         value[row, steps - hidden:] = fill
 
 
-def _is_embedding(layer):
-    return hasattr(layer, 'input_dim') and any(
-        'Embedding' in each.__name__ for each in type(layer).__mro__)
+def _limits_of(layer):
+    """Returns what integers given to a layer have to be less than, as a list."""
+    names = [each.__name__ for each in type(layer).__mro__]
+    if hasattr(layer, 'input_dim') and any('Embedding' in name for name in names):
+        return [layer.input_dim]
+    return [layer.num_tokens] if 'CategoryEncoding' in names else []

@@ -8,10 +8,16 @@ import numpy as np
 from . import graphs
 from .difference import NOTHING
 from .difference import Difference
+from .difference import describe
 from .difference import tensor_leaves
+from .holding import ATOMS
+from .holding import parts_of
+
+# The calls of a layer lead to the layers before and after it, wherever they are.
+CALLS = ('_inbound_nodes', '_outbound_nodes')
 
 
-def independence_differences(model, clone, on=None):
+def independence_differences(model, clone, on=None, known=None):
     """Finds what a clone shares with its original.
 
     # Arguments
@@ -19,17 +25,85 @@ def independence_differences(model, clone, on=None):
         clone: its clone.
         on: list of the tensors that the clone was built on, if it was: they, and
             what they come from, may be anything.
+        known: dict in which to keep what models own, where more is to be found of
+            the same models: id of a model -> (model, what it owns).
 
     # Returns
         List of `Difference`s.
     """
     allowed = set() if on is None else _belongings_up_to(on)
-    owned = set(_belongings(graphs.all_layers(model))) - allowed
+    known = {} if known is None else known
+    for each in (model, clone):
+        if id(each) not in known:
+            known[id(each)] = each, _owned(each)
+    _, owned = known[id(model)]
     found = [Difference('independent', path, what, "the clone's own",
                         "the original's")
-             for key, (what, path) in _belongings(graphs.all_layers(clone)).items()
-             if key in owned]
+             for key, (what, path) in known[id(clone)][1].items()
+             if key in owned and key not in allowed]
     return found + _wired(model, clone, on)
+
+
+def _owned(model):
+    """Returns what nobody may have but a model: id -> (what, path)."""
+    layers = graphs.all_layers(model)
+    found = _belongings(layers)
+    for key, place in _held(layers).items():
+        found.setdefault(key, place)
+    return found
+
+
+def _held(layers):
+    """Returns the layers, variables and tensors that layers hold: in containers,
+    functions, objects, whatever leads to them.
+
+    # Arguments
+        layers: list of pairs (path, layer).
+
+    # Returns
+        A dict {id: (what, path)}: the path is that of the layer that holds it.
+    """
+    found, seen = collections.OrderedDict(), {}
+    waiting = [(path, each) for path, layer in reversed(layers)
+               for each in _parts_of_layer(layer)]
+    while waiting:
+        path, value = waiting.pop()
+        if type(value) in ATOMS or id(value) in seen:
+            continue
+        seen[id(value)] = value
+        what = _what_is_owned(value)
+        if what:
+            found[id(value)] = 'what it holds: ' + what, path
+        if graphs.is_layer(value):
+            path = '%s/%s' % (path, value.name) if path else value.name
+        waiting += [(path, each) for each in _parts_of(value)]
+    return found
+
+
+def _what_is_owned(value):
+    """Returns as text what a value is, if one model's alone; else an empty text."""
+    if graphs.is_layer(value):
+        return 'layer ' + value.name
+    if graphs.is_variable(value):
+        return '' if graphs.is_of_nobody(value) else 'a variable'
+    if graphs.is_tensor(value) and hasattr(value, '_keras_history'):
+        return describe(value)
+    return ''
+
+
+def _parts_of(value):
+    if graphs.is_layer(value):
+        return _parts_of_layer(value)
+    if graphs.is_tensor(value) or isinstance(value, graphs.RECORDS):
+        return []
+    return parts_of(value)
+
+
+def _parts_of_layer(layer):
+    arguments = [graphs.arguments_of(node) for node in layer._inbound_nodes]
+    # TensorFlow notes under `_self_` what other attributes hold.
+    return arguments + [value for name, value in vars(layer).items()
+                        if name not in CALLS and not name.startswith('_self_')]
 
 
 def _belongings(layers):

@@ -1,11 +1,17 @@
-"""Whether a clone has the graph of its original."""
+"""Whether a clone has the graph of its original, and its layers know the same."""
 from . import graphs
+from .difference import NOTHING
 from .difference import Difference
 from .difference import describe
 from .difference import leaf_pairs
 from .difference import same_value
 from .difference import shortened
 from .difference import summary
+from .state import Comparison
+from .state import stable_text
+
+# How a layer lists its weights.
+LISTS_OF_WEIGHTS = ('trainable_weights', 'non_trainable_weights', 'weights')
 
 
 class Pairing(object):
@@ -29,24 +35,28 @@ class Pairing(object):
         self._partners = {}     # id of a layer or weight -> its partner
         self._originals = {}    # id of such a partner -> path of its original
         self._tensors = {}      # id of a tensor or mask -> its partner
+        self._pairs = []        # triples (path, layer, its partner)
         self._layers = []       # pairs (layer that is no network, its partner)
+        self._variables = []    # triples (path, variable, its partner)
         self._nodes = []        # pairs (node, its partner)
         self._networks = []     # pairs (network, its partner)
         self._waiting = []      # nodes to pair
         self._in_layers, self._in_nodes, self._in_arguments = [], [], []
+        self._in_state = []
         self._pair_layers('', model, clone)
         self._walk()
         for node, other in self._nodes:
             self._compare_arguments(node, other)
         for network, other in self._networks:
             self._compare_order_of_calls(network)
+        self._compare_state()
         self._compare_attachments(model, clone)
 
     @property
     def differences(self):
         """The differences: first those in what the models are made of, then those
-        in how it is connected, then those in call arguments; each in the order of
-        the model's layers.
+        in how it is connected, then those in call arguments, then those in what
+        layers know; each in the order of the model's layers.
         """
         names = [layer.name for layer in graphs.layers_of(self.model)]
 
@@ -54,7 +64,7 @@ class Pairing(object):
             top = difference.layer.split('/')[0]
             return names.index(top) if top in names else -1
         return [each for found in (self._in_layers, self._in_nodes,
-                                   self._in_arguments)
+                                   self._in_arguments, self._in_state)
                 for each in sorted(found, key=place)]
 
     def nodes_of_model(self):
@@ -74,6 +84,28 @@ class Pairing(object):
         else:
             for layer, other in self._layers:
                 other.set_weights(layer.get_weights())
+
+    def seeds(self):
+        """Returns the generators of random numbers that are partners, their states.
+
+        # Returns
+            List of pairs (variable of the clone, variable of the original).
+        """
+        return [(y, x) for _, layer, other in self._pairs
+                for x, y in zip(graphs.seeds_of(layer), graphs.seeds_of(other))]
+
+    def path_of(self, part):
+        """Returns the path of the layer that is, or has, a part of the original."""
+        return self._paths.get(id(part), '')
+
+    def hidden_variables(self):
+        """Returns the variables whose values `set_weights` does not reach.
+
+        # Returns
+            List of triples (path, variable of the original, its partner).
+        """
+        reached = set(map(id, self.model.weights))
+        return [each for each in self._variables if id(each[1]) not in reached]
 
     # Layers
 
@@ -96,15 +128,16 @@ class Pairing(object):
             self._layers_differ(path, 'class', mine, its if its != mine else
                                 'another class of that name')
             return
-        for name in graphs.ATTRIBUTES:
-            mine, its = getattr(layer, name, None), getattr(other, name, None)
-            if mine != its:
-                self._layers_differ(path, name, repr(mine), repr(its))
+        its = graphs.flags_of(other)
+        for what, mine in sorted(graphs.flags_of(layer).items()):
+            if mine != its[what]:
+                self._layers_differ(path, what, repr(mine), repr(its[what]))
+        self._pairs.append((path, layer, other))
+        self._pair_weights(path, layer, other)
         if graphs.is_network(layer):
             self._pair_networks(path, layer, other)
         else:
             self._layers.append((layer, other))
-            self._pair_weights(path, layer, other)
             self._pair_inner_layers(path, layer, other)
 
     def _layers_differ(self, path, what, expected, got):
@@ -135,10 +168,14 @@ class Pairing(object):
                 self._layers_differ(path, what, 'one of its own',
                                     'that of ' + self._originals[id(y)])
             else:
-                self._partners[id(x)] = y
-                self._paths[id(x)] = self._originals[id(y)] = path
-            if graphs.kind_of(x) != graphs.kind_of(y):
-                self._layers_differ(path, what, graphs.kind_of(x), graphs.kind_of(y))
+                self._pair_variables(path, what, x, y)
+
+    def _pair_variables(self, path, what, x, y):
+        self._partners[id(x)] = y
+        self._paths[id(x)] = self._originals[id(y)] = path
+        self._variables.append((path, x, y))
+        if graphs.kind_of(x) != graphs.kind_of(y):
+            self._layers_differ(path, what, graphs.kind_of(x), graphs.kind_of(y))
 
     def _pair_networks(self, path, network, other):
         self._networks.append((network, other))
@@ -191,8 +228,8 @@ class Pairing(object):
                                     describe(y))
 
     def _pair_inputs_and_outputs(self, path, network, other):
-        inputs, outputs = network.inputs or [], network.outputs or []
-        its_inputs, its_outputs = other.inputs or [], other.outputs or []
+        inputs, outputs = graphs.inputs_and_outputs(network)
+        its_inputs, its_outputs = graphs.inputs_and_outputs(other)
         if not path and self._on is not None:
             its_inputs = self._on
             self._tensors.update((id(x), y) for x, y in zip(inputs, its_inputs))
@@ -316,11 +353,61 @@ class Pairing(object):
                     'graph', self._path_of(nodes[0]), 'order of calls',
                     str(sorted(order)), str(order)))
 
+    # What layers know
+
+    def _compare_state(self):
+        """Compares the attributes of all layers, those met on the way included."""
+        for path, layer, other in self._pairs:  # It may grow.
+            for texts in self._comparison(path).of_layers(layer, other):
+                self._in_state.append(Difference('graph', path, *texts))
+            if path or self._on is None:
+                self._compare_order_of_weights(path, layer, other)
+
+    def _comparison(self, path):
+        return Comparison(lambda way, x, y: self._compare_parts(path, way, x, y))
+
+    def _compare_parts(self, path, way, x, y):
+        """Compares what two layers hold at one place: a layer, a variable or a
+        tensor, which is whatever a call left there."""
+        if graphs.is_left_by_call(x):
+            return
+        known = id(x) in self._partners
+        if known and self._partners[id(x)] is y:
+            return
+        kinds = graphs.is_layer, graphs.is_variable
+        if not any(is_kind(x) and is_kind(y) for is_kind in kinds):
+            texts = stable_text(x), stable_text(y)
+        elif known or id(y) in self._originals:
+            texts = ('that of ' + self._paths[id(x)] if known else 'one of its own',
+                     'that of ' + self._originals[id(y)]
+                     if id(y) in self._originals else 'another')
+        elif graphs.is_layer(x):
+            return self._pair_layers('%s/%s' % (path, x.name) if path else x.name,
+                                     x, y)
+        else:
+            return self._pair_variables(path, way, x, y)
+        self._in_state.append(Difference('graph', path, way, *texts))
+
+    def _compare_order_of_weights(self, path, layer, other):
+        for name in LISTS_OF_WEIGHTS:
+            mine, its = [list(getattr(each, name, [])) for each in (layer, other)]
+            partners = [self._partners.get(id(x)) for x in mine]
+            if len(mine) != len(its):
+                what, texts = 'number of ', (str(len(mine)), str(len(its)))
+            elif any(x is not y for x, y in zip(partners, its) if x is not None):
+                what, texts = 'order of ', ("the original's", 'another')
+            else:
+                continue
+            self._in_state.append(Difference(
+                'graph', path, what + name.replace('_', ' '), *texts))
+            return
+
     def _compare_attachments(self, model, clone):
         mine, its = graphs.attachments(model), graphs.attachments(clone)
         for what in sorted(mine):
-            if mine[what] != its[what]:
-                self._layers_differ('', what, str(mine[what]), str(its[what]))
+            for texts in self._comparison('').of(what, mine[what],
+                                                 its.get(what, NOTHING)):
+                self._layers_differ('', *texts)
 
 
 def _argument_pairs(node, other):

@@ -4,7 +4,8 @@
 
 Each model is judged in two processes, of which one has the overlay switched off.
 The command ends at the first model that the overlay does not clone faithfully, with
-the smallest such model that hypothesis finds, and exit status 1.
+the smallest such model that hypothesis finds, and exit status 1. Where it clones a
+model worse than Keras as released does, it says so first, whatever else it finds.
 
 --record enters the counts into docs/data/random_models.json and writes
 docs/evidence.md from that file; --page does the latter alone.
@@ -41,6 +42,7 @@ VERSIONS = ('keras', 'backend', 'backend_release', 'python')
 BATCH = 100
 NOT_BUILT = 'not built'
 NOT_JUDGED = 'not judged'
+WORSE = 'worse than released'
 
 
 # The process that judges
@@ -119,11 +121,28 @@ class Unfaithful(Exception):
         self.recipe = recipe
 
 
+class Worse(Unfaithful):
+    """The released function clones the model better."""
+
+
+def is_worse(released, active):
+    """Returns whether the overlay clones a model worse than Keras as released.
+
+    # Arguments
+        released, active: an outcome each, see `outcome_of`.
+    """
+    from keras_clone.faithfulness import OUTCOMES
+    if NOT_JUDGED in (released, active):
+        return released == 'faithful'
+    return OUTCOMES.index(active) < OUTCOMES.index(released)
+
+
 class Counts(object):
     """What came of the models.
 
     # Attributes
         released, active: `Counter`s of the outcomes.
+        worse: how many models the overlay cloned worse than Keras as released.
         sizes: `Counter` of the numbers of operations in a model.
         operations: `Counter` {name: number of models that have it}.
         not_built: how many models Keras itself could not build or evaluate.
@@ -132,7 +151,7 @@ class Counts(object):
     def __init__(self):
         self.released, self.active = collections.Counter(), collections.Counter()
         self.sizes, self.operations = collections.Counter(), collections.Counter()
-        self.not_built = 0
+        self.not_built = self.worse = 0
 
     @property
     def models(self):
@@ -141,6 +160,7 @@ class Counts(object):
     def enter(self, operations, released, active):
         self.released[released] += 1
         self.active[active] += 1
+        self.worse += is_worse(released, active)
         self.sizes[len(operations)] += 1
         self.operations.update(set(operations))
 
@@ -158,10 +178,12 @@ def fuzz(models, minutes, seed, advance):
         The `Counts`.
 
     # Raises
-        Unfaithful: at the first model that the overlay does not clone.
+        Unfaithful: at the first model that the overlay does not clone; `Worse` if
+            it clones this one or a smaller one worse than Keras as released.
     """
     import random_models
     counts, seen, until = Counts(), set(), time.time() + 60 * (minutes or 1e6)
+    worse = []
     released, active = Judge('off'), Judge('on')
 
     def judge_model(recipe):
@@ -178,7 +200,11 @@ def fuzz(models, minutes, seed, advance):
         advance()
         if ours != 'faithful':
             seen.clear()  # To be judged again, when a smaller one is looked for.
-            raise Unfaithful(recipe, reason)
+            if is_worse(theirs, ours):
+                worse.append(Worse(recipe, reason))
+                raise worse[-1]
+            if not worse:  # Else, it may not be shown in place of the worse one.
+                raise Unfaithful(recipe, reason)
 
     try:
         while counts.models < models and time.time() < until:
@@ -188,6 +214,10 @@ def fuzz(models, minutes, seed, advance):
                 phases=[Phase.generate, Phase.shrink], report_multiple_bugs=False,
                 suppress_health_check=list(HealthCheck))(
                     given(random_models.recipes())(judge_model)))()
+    except Exception:
+        if worse:  # Hypothesis may have found another one first.
+            raise min(worse, key=lambda error: len(json.dumps(error.recipe)))
+        raise
     finally:
         released.end()
         active.end()
@@ -210,7 +240,7 @@ def data_of(counts, seed):
     """Returns what is recorded of a run, as JSON has it."""
     return dict(
         versions(), seed=seed, models=counts.models, not_built=counts.not_built,
-        date=time.strftime('%Y-%m-%d'),
+        worse=counts.worse, date=time.strftime('%Y-%m-%d'),
         released=dict(counts.released), active=dict(counts.active),
         sizes={str(size): n for size, n in counts.sizes.items()},
         operations=dict(counts.operations))
@@ -224,6 +254,7 @@ def print_counts(data, console):
     for outcome in sorted_outcomes(data):
         outcomes.add_row(outcome, str(data['released'].get(outcome, 0)),
                          str(data['active'].get(outcome, 0)))
+    outcomes.add_row(WORSE, '', str(data['worse']))
     console.print(outcomes)
     console.print('\nOperations in a model: ' + ', '.join(
         '%s: %d' % (size, data['sizes'][size])
@@ -269,6 +300,9 @@ def _sum(group):
                  date=sorted(set(run['date'] for run in group)))
     for name in ('models', 'not_built'):
         total[name] = sum(run[name] for run in group)
+    # It was not counted from the beginning.
+    total['worse'] = (sum(run['worse'] for run in group)
+                      if all('worse' in run for run in group) else None)
     for name in ('released', 'active', 'sizes', 'operations'):
         total[name] = dict(sum((collections.Counter(run[name]) for run in group),
                                collections.Counter()))
@@ -279,13 +313,15 @@ def page(runs):
     """Returns the page that shows the runs, as Markdown."""
     totals = sums(runs)
     lines = [INTRODUCTION, '<!-- totals -->', '',
-             '| Keras | backend | Python | models | faithful: released | overlay |',
-             '|---|---|---|---|---|---|']
+             '| Keras | backend | Python | models | faithful: released | overlay '
+             '| worse than released |',
+             '|---|---|---|---|---|---|---|']
     for run in totals:
         lines.append('| {keras} | {backend} {backend_release} | {python} | {models} '
-                     '| {theirs} | {ours} |'.format(
+                     '| {theirs} | {ours} | {worse_text} |'.format(
                          theirs=run['released'].get('faithful', 0),
-                         ours=run['active'].get('faithful', 0), **run))
+                         ours=run['active'].get('faithful', 0),
+                         worse_text=_text_of_worse(run), **run))
     lines += ['', '<!-- end of totals -->']
     for run in totals:
         lines += _page_of(run)
@@ -302,6 +338,10 @@ models are made of in `tests/operations_keras2.py` and `tests/operations_keras3.
 """
 
 
+def _text_of_worse(run):
+    return 'not counted' if run['worse'] is None else str(run['worse'])
+
+
 def _page_of(run):
     lines = ['', '## Keras {keras}, {backend} {backend_release}, Python {python}'
              .format(**run), '',
@@ -312,6 +352,7 @@ def _page_of(run):
     for outcome in sorted_outcomes(run):
         lines.append('| {} | {} | {} |'.format(
             outcome, run['released'].get(outcome, 0), run['active'].get(outcome, 0)))
+    lines.append('| %s | | %s |' % (WORSE, _text_of_worse(run)))
     sizes = ['{} of {}'.format(run['sizes'][size], size)
              for size in sorted(run['sizes'], key=int)]
     operations = ['`{}` {}'.format(name, run['operations'][name])
@@ -355,14 +396,17 @@ def _counted(models, minutes, seed):
         try:
             counts = fuzz(models, minutes, seed, lambda: progress.advance(task))
         except Unfaithful as error:
+            if isinstance(error, Worse):
+                click.echo(WORSE[0].upper() + WORSE[1:] + '.')
             click.echo('Not cloned faithfully: %s\n%s'
                        % (error, json.dumps(error.recipe)))
             sys.exit(1)
     data = data_of(counts, seed)
     print_counts(data, console)
-    console.print('%d models: released clone_model faithful for %d, overlay for %d.'
-                  % (counts.models, counts.released['faithful'],
-                     counts.active['faithful']), highlight=False)
+    console.print('%d models: released clone_model faithful for %d, overlay for %d; '
+                  '%d %s.' % (counts.models, counts.released['faithful'],
+                              counts.active['faithful'], counts.worse, WORSE),
+                  highlight=False)
     return data
 
 

@@ -4,13 +4,14 @@
 one line of Keras.
 
 Two kinds of tensors go from layer to layer: sequences, of shape (batch, STEPS,
-UNITS), masked or not, and vectors, of shape (batch, UNITS).
+UNITS), masked or not, and vectors, of shape (batch, UNITS), not masked.
 """
 import collections
 
 STEPS = 3
 UNITS = 2
 WORDS = 5
+BATCH = 3  # As many rows as inputs are drawn with.
 
 SEQUENCE = 's'
 VECTOR = 'v'
@@ -32,5 +33,23 @@ def operation(takes, gives, options=('',), outermost=False):
     """
     def enter(make):
         OPERATIONS[make.__name__] = Operation(takes, gives, options, outermost, make)
+        return make
+    return enter
+
+
+# What is done to the outer model. options: the ways to do it. make: the function
+# that does it.
+Whole = collections.namedtuple('Whole', 'options make')
+MODELS = collections.OrderedDict()
+
+
+def whole(options=('',)):
+    """Enters a function among those that make an outer model, under its own name.
+
+    The function is called with the option and lists of inputs and of outputs. It
+    returns a model.
+    """
+    def enter(make):
+        MODELS[make.__name__] = Whole(options, make)
         return make
     return enter

@@ -1,19 +1,40 @@
 """What random models are made of on Keras 2."""
+import ast
 import collections
+import copy
+import enum
 import functools
+import hashlib
+import importlib
+import inspect
+import io
+import itertools
+import json
+import operator
+import pickle
+import threading
+import weakref
 
+import numpy as np
+from keras import activations
 from keras import backend as K
+from keras import constraints
+from keras import initializers
 from keras import layers
+from keras import regularizers
 from keras.models import Model
 from keras.models import Sequential
+from keras.models import model_from_json
 from keras.utils import custom_object_scope
 from keras_clone import gallery
 from keras_clone.gallery import MinimalCell
 from keras_clone.gallery import gelu
+from operations import BATCH
 from operations import NESTED
 from operations import STEPS
 from operations import UNITS
 from operations import operation
+from operations import whole
 
 
 # Layers of the user
@@ -393,3 +414,1272 @@ def nested_called_twice(building, recipe, x, v, y):
     model = building.nested_model(recipe)
     _, v = model(x, v)
     return model(y, v)
+
+
+# Layers of layers, whose configs the user writes and reads in ways of his own
+
+
+class Masked(layers.Layer):
+    """A layer that passes masks on."""
+
+    def __init__(self, **kwargs):
+        super(Masked, self).__init__(**kwargs)
+        self.supports_masking = True
+
+
+class Composed(Masked):
+    """A layer that has the weights of those in its attribute `parts`."""
+
+    parts = ()
+
+    def build(self, input_shape):
+        for layer in _layers_in(self.parts):
+            if not layer.built:
+                with K.name_scope(layer.name):
+                    layer.build(input_shape)
+                layer.built = True
+        super(Composed, self).build(input_shape)
+
+    def call(self, inputs):
+        return _sum((i + 1.) * layer.call(inputs)
+                    for i, layer in enumerate(_layers_in(self.parts)))
+
+    @property
+    def trainable_weights(self):
+        return self._trainable_weights + [
+            weight for layer in _layers_in(self.parts)
+            for weight in layer.trainable_weights]
+
+    @property
+    def non_trainable_weights(self):
+        return self._non_trainable_weights + [
+            weight for layer in _layers_in(self.parts)
+            for weight in layer.non_trainable_weights]
+
+
+def _sum(tensors):
+    return functools.reduce(lambda x, y: x + y, tensors)
+
+
+def _layers_in(value):
+    if isinstance(value, layers.Layer):
+        return [value]
+    if inspect.ismethod(value):
+        return _layers_in(value.__self__)
+    if isinstance(value, (set, frozenset)):
+        value = sorted(value, key=lambda layer: layer.name)
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple, collections.deque, Plain)):
+        return [layer for each in value for layer in _layers_in(each)]
+    return []
+
+
+def _named(pair):
+    return getattr(layers, pair[0]).from_config(pair[1])
+
+
+WAYS = collections.OrderedDict([  # (way, (writes a layer, reads it))
+    ('class and config', (
+        lambda layer: (type(layer).__name__, layer.get_config()), _named)),
+    ('copied', (lambda layer: copy.deepcopy(layers.serialize(layer)),
+                lambda config: layers.deserialize(copy.deepcopy(config)))),
+    ('JSON', (lambda layer: json.dumps([type(layer).__name__, layer.get_config()]),
+              lambda text: _named(json.loads(text)))),
+    ('other key', (layers.serialize, layers.deserialize)),
+    ('pickled', (lambda layer: _pickled((type(layer), layer.get_config())),
+                 lambda data: _from_class(*pickle.loads(data)))),
+    ('repr', (lambda layer: repr((type(layer).__name__, layer.get_config())),
+              lambda text: _named(ast.literal_eval(text)))),
+])
+
+
+def _digest(layer):
+    text = json.dumps(layer.get_config(), sort_keys=True)
+    return hashlib.md5(text.encode()).hexdigest()
+
+
+def _pickled(value):
+    file = io.BytesIO()
+    pickler = pickle.Pickler(file)
+    pickler.fast = True  # Else, the bytes tell which of its strings are one object.
+    pickler.dump(value)
+    return file.getvalue()
+
+
+def _from_class(cls, config):
+    return cls.from_config(config)
+
+
+class Written(Composed):
+    """Holds a layer, and has it in its config in one of `WAYS`."""
+
+    def __init__(self, inner, way, digest=None, **kwargs):
+        super(Written, self).__init__(**kwargs)
+        self.parts, self.way = [inner], way
+        self.digest = digest or _digest(inner)
+        if self.digest != _digest(inner):
+            raise ValueError('The config is not what it was.')
+
+    def call(self, inputs):
+        inner, = self.parts
+        factor = 2. if type(inner).__name__ == 'Dense' else -1.
+        return factor * inner.call(inputs)
+
+    def get_config(self):
+        write, _ = WAYS[self.way]
+        inner, = self.parts
+        return dict(super(Written, self).get_config(), way=self.way,
+                    digest=_digest(inner), written=write(inner))
+
+    @classmethod
+    def from_config(cls, config):
+        _, read = WAYS[config['way']]
+        return cls(read(config.pop('written')), **config)
+
+
+TO_WRITE = collections.OrderedDict([
+    ('Dense', lambda: layers.Dense(UNITS, activation='tanh',
+                                   kernel_regularizer='l2')),
+    ('function', lambda: layers.Dense(UNITS, activation=gelu)),
+    ('Sequential', lambda: Sequential([
+        layers.Dense(UNITS, input_shape=(UNITS,))])),
+    ('Scale', Scale),
+])
+
+
+@operation('v', 'v', ['%s, %s' % pair for pair in itertools.product(WAYS, TO_WRITE)])
+def written(building, option, x):
+    way, inner = option.split(', ')
+    return [Written(TO_WRITE[inner](), way)(x)]
+
+
+@operation('s', 's', list(WAYS))
+def written_in_steps(building, option, x):
+    return [layers.TimeDistributed(Written(TO_WRITE['Dense'](), option))(x)]
+
+
+class Jsoned(layers.Wrapper):
+    """A wrapper whose config goes through JSON."""
+
+    def build(self, input_shape):
+        if not self.layer.built:
+            self.layer.build(input_shape)
+            self.layer.built = True
+        super(Jsoned, self).build(input_shape)
+
+    def call(self, inputs):
+        return -1. * self.layer.call(inputs)
+
+    def get_config(self):
+        return json.loads(json.dumps(super(Jsoned, self).get_config()))
+
+
+@operation('v', 'v', list(TO_WRITE))
+def wrapped_as_json(building, option, x):
+    return [Jsoned(TO_WRITE[option]())(x)]
+
+
+class OfModel(Composed):
+    """Holds a model, and has it in its config as `to_json` writes it."""
+
+    def __init__(self, net, **kwargs):
+        super(OfModel, self).__init__(**kwargs)
+        self.parts = (model_from_json(net) if isinstance(net, str) else net)
+
+    def call(self, inputs):
+        return .5 * self.parts(inputs)
+
+    def get_config(self):
+        return dict(super(OfModel, self).get_config(), net=self.parts.to_json())
+
+
+@operation('v', 'v', ['Dense', 'Scale'])
+def model_as_json(building, option, x):
+    inputs = layers.Input((UNITS,))
+    layer = Scale() if option == 'Scale' else layers.Dense(UNITS)
+    return [OfModel(Model(inputs, layer(inputs)))(x)]
+
+
+def swish(x):
+    return x * K.sigmoid(x)
+
+
+def relu(x):
+    """Has the name of an activation of Keras, and computes something else."""
+    return -K.relu(-x)
+
+
+NAME_OF = {swish: 'swish', relu: 'relu', K.tanh: 'tanh',
+           activations.relu: 'relu of Keras'}
+FUNCTION_OF = {name: function for function, name in NAME_OF.items()}
+FUNCTION_WAYS = collections.OrderedDict([
+    ('is', (lambda f: 'own' if f is swish else activations.serialize(f),
+            lambda text: swish if text == 'own' else activations.get(text))),
+    ('itself', (lambda f: f, lambda f: f)),
+    ('keyed', (lambda f: NAME_OF[f], lambda name: FUNCTION_OF[name])),
+    ('module', (
+        lambda f: (f.__module__, f.__name__),
+        lambda pair: getattr(importlib.import_module(pair[0]), pair[1]))),
+])
+
+
+class Asks(Masked):
+    """Asks its function what it is, and writes it in one of `FUNCTION_WAYS`."""
+
+    def __init__(self, function, way, **kwargs):
+        super(Asks, self).__init__(**kwargs)
+        if function not in NAME_OF:
+            raise ValueError('Unknown function: %r' % function)
+        self.function, self.way = function, way
+        self.is_own = function is swish
+
+    def call(self, inputs):
+        factor = 3. if self.function is relu else 1.
+        return factor * self.function(inputs) + (1. if self.is_own else 0.)
+
+    def get_config(self):
+        write, _ = FUNCTION_WAYS[self.way]
+        return dict(super(Asks, self).get_config(), way=self.way,
+                    function=write(self.function))
+
+    @classmethod
+    def from_config(cls, config):
+        _, read = FUNCTION_WAYS[config['way']]
+        return cls(**dict(config, function=read(config['function'])))
+
+
+@operation('s', 's', ['%s, %s' % pair for pair in
+                      itertools.product(FUNCTION_WAYS, sorted(FUNCTION_OF))])
+def asks(building, option, x):
+    way, name = option.split(', ')
+    return [Asks(FUNCTION_OF[name], way)(x)]
+
+
+class Strange(dict):
+    """A dict whose entries are attributes as well."""
+    __getattr__ = dict.__getitem__
+
+
+class Mode(enum.Enum):
+    FAST = 'fast'
+
+
+class Settings(object):
+    """An object of the user that tells what it holds."""
+
+    def __init__(self, rate):
+        self.rate = rate
+
+    def __eq__(self, other):
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None
+
+
+Limits = collections.namedtuple('Limits', 'low high')
+VALUES = collections.OrderedDict([  # (type, (makes one, makes a number of it))
+    (collections.Counter, (lambda: collections.Counter('aab'),
+                           lambda value: value.most_common(1)[0][1])),
+    (collections.OrderedDict, (
+        lambda: collections.OrderedDict([('z', .3), ('a', 5)]),
+        lambda value: next(iter(value.values())))),
+    (collections.defaultdict, (lambda: collections.defaultdict(float, a=.5),
+                               lambda value: value['a'] - value['missing'])),
+    (frozenset, (lambda: frozenset([.5, .25]), max)),
+    (Limits, (lambda: Limits(-.1, .7), lambda value: value.high)),
+    (Mode, (lambda: Mode.FAST, lambda value: 2 if value is Mode.FAST else 1)),
+    (np.float32, (lambda: np.float32(.5), float)),
+    (Settings, (lambda: Settings(.6), lambda value: value.rate)),
+    (slice, (lambda: slice(1, 3), lambda value: value.stop)),
+    (Strange, (lambda: Strange(a=.4), lambda value: value.a)),
+])
+TYPES_OF_VALUES = collections.OrderedDict((cls.__name__, cls) for cls in VALUES)
+
+
+class Valued(Masked):
+    """Takes a value of one of the types in `VALUES`, and of no other."""
+
+    def __init__(self, value, **kwargs):
+        super(Valued, self).__init__(**kwargs)
+        make, number = VALUES[type(value)]
+        self.value, self.made_by, self.factor = value, make, float(number(value))
+
+    def call(self, inputs):
+        return self.factor * inputs
+
+    def get_config(self):
+        return dict(super(Valued, self).get_config(), value=self.made_by())
+
+
+@operation('s', 's', list(TYPES_OF_VALUES))
+def valued(building, option, x):
+    make, _ = VALUES[TYPES_OF_VALUES[option]]
+    return [Valued(make())(x)]
+
+
+class Counts(Composed):
+    """Counts how often its config is read, or makes another layer of it."""
+
+    read = 0
+
+    def __init__(self, units, way, **kwargs):
+        super(Counts, self).__init__(**kwargs)
+        self.parts, self.way = [layers.Dense(units)], way
+
+    def get_config(self):
+        Counts.read += 1
+        config = dict(super(Counts, self).get_config(), way=self.way,
+                      units=self.parts[0].units)
+        if self.way == 'twin':
+            type(self)(**dict(copy.deepcopy(config), way=None))
+        return config
+
+
+@operation('v', 'v', ['counts', 'twin'])
+def counted(building, option, x):
+    return [Counts(UNITS, option)(x)]
+
+
+class Copies(Composed):
+    """Makes layers of one config, in one of the ways of `COPIES`."""
+
+    def __init__(self, config, way, **kwargs):
+        super(Copies, self).__init__(**kwargs)
+        self.config, self.way = config, way
+        self.parts = [] if way == 'built' else COPIES[way](config)
+
+    def build(self, input_shape):
+        if self.way == 'built':
+            self.parts = COPIES[self.way](self.config)
+        super(Copies, self).build(input_shape)
+
+    def get_config(self):
+        return dict(super(Copies, self).get_config(), config=self.config,
+                    way=self.way)
+
+
+def _renamed(config, name):
+    config = copy.deepcopy(config)
+    config['config']['name'] = name
+    return config
+
+
+def _model_of(config):
+    return Sequential([layers.InputLayer((UNITS,)), layers.deserialize(config)])
+
+
+COPIES = collections.OrderedDict([
+    ('built', lambda config: [layers.deserialize(config) for _ in range(2)]),
+    ('deepcopy', lambda config: [
+        copy.deepcopy(layer) for layer in [layers.deserialize(config)] * 2]),
+    ('deserialize', lambda config: [layers.deserialize(config) for _ in range(3)]),
+    ('from_config', lambda config: [
+        layers.Dense.from_config(config['config']) for _ in range(2)]),
+    ('model_from_json', lambda config: [
+        model_from_json(_model_of(config).to_json()) for _ in range(2)]),
+    ('renamed', lambda config: [layers.deserialize(_renamed(config, name))
+                                for name in ('first', 'second')]),
+])
+
+
+@operation('v', 'v', list(COPIES))
+def copies(building, option, x):
+    layer = layers.Dense(UNITS, activation='tanh', name='inner')
+    return [Copies(layers.serialize(layer), option)(x)]
+
+
+class Twice(Composed):
+    """Has the config of its layer twice in its own, of which it makes two."""
+
+    def __init__(self, first, second, **kwargs):
+        super(Twice, self).__init__(**kwargs)
+        self.parts = [first, second]
+
+    def get_config(self):
+        config = layers.serialize(self.parts[0])
+        return dict(super(Twice, self).get_config(), first=config, second=config)
+
+    @classmethod
+    def from_config(cls, config):
+        first, second = config.pop('first'), config.pop('second')
+        return cls(layers.deserialize(first), layers.deserialize(second), **config)
+
+
+@operation('v', 'v', ['Dense', 'Scale'])
+def twice(building, option, x):
+    make = {'Dense': lambda: layers.Dense(UNITS, name='tower'),
+            'Scale': lambda: Scale(name='tower')}[option]
+    return [Twice(make(), make())(x)]
+
+
+# What layers hold, and how
+
+
+class Plain(object):
+    """An object of the user that holds layers."""
+
+    def __init__(self, *held):
+        self.held = held
+
+    def __iter__(self):
+        return iter(self.held)
+
+    def first(self, x):
+        return self.held[0].call(x)
+
+
+class Slotted(Plain):
+    __slots__ = ('other',)
+
+    def __init__(self, *held):
+        super(Slotted, self).__init__(*held[:1])
+        self.other = held[1:]
+
+    def __iter__(self):
+        return iter(self.held + self.other)
+
+
+Pair = collections.namedtuple('Pair', 'first second')
+CONTAINERS = collections.OrderedDict([
+    ('deque', collections.deque),
+    ('dict', lambda pair: collections.OrderedDict(zip('ba', pair))),
+    ('list', list),
+    ('method', lambda pair: Plain(*pair).first),
+    ('named tuple', lambda pair: Pair(*pair)),
+    ('nested', lambda pair: [{'a': (pair[0], [])}, [[pair[1]], None, 3]]),
+    ('object', lambda pair: Plain(*pair)),
+    ('set', set),
+    ('slots', lambda pair: Slotted(*pair)),
+    ('tuple', tuple),
+])
+
+
+class Given(Composed):
+    """Is given layers in a container, and has no config."""
+
+    def __init__(self, held, **kwargs):
+        super(Given, self).__init__(**kwargs)
+        self.parts = held
+
+
+class Making(Composed):
+    """Makes its layers itself, in a container of `CONTAINERS`."""
+
+    def __init__(self, kind, **kwargs):
+        super(Making, self).__init__(**kwargs)
+        self.parts, self.kind = CONTAINERS[kind](_pair()), kind
+
+    def get_config(self):
+        return dict(super(Making, self).get_config(), kind=self.kind)
+
+
+class Lazy(Composed):
+    """Makes its layers when it is built, and has no config."""
+
+    def __init__(self, kind='list', **kwargs):
+        super(Lazy, self).__init__(**kwargs)
+        self.kind = kind
+
+    def build(self, input_shape):
+        self.parts = CONTAINERS[self.kind](_pair())
+        super(Lazy, self).build(input_shape)
+
+
+def _pair():
+    return [layers.Dense(UNITS, activation='tanh', name='one'), Scale(name='two')]
+
+
+@operation('v', 'v', list(CONTAINERS))
+def given_layers(building, option, x):
+    return [Given(CONTAINERS[option](_pair()))(x)]
+
+
+@operation('v', 'v', list(CONTAINERS))
+def made_layers(building, option, x):
+    return [Making(option)(x)]
+
+
+@operation('v', 'v', list(CONTAINERS))
+def lazy_layers(building, option, x):
+    return [Lazy(option)(x)]
+
+
+class Borrows(layers.Layer):
+    """Computes with layers that are elsewhere in the model, too."""
+
+    def __init__(self, held, **kwargs):
+        super(Borrows, self).__init__(**kwargs)
+        self.held = Plain(held)
+
+    def call(self, inputs):
+        return _sum(layer.call(inputs) for layer in _layers_in(self.held))
+
+
+@operation('v', 'v', list(CONTAINERS))
+def borrowed_layers(building, option, x):
+    pair = _pair()
+    y = pair[1](pair[0](x))
+    return [Borrows(CONTAINERS[option](pair))(y)]
+
+
+class Aliases(Composed):
+    """Has a layer under several names, and tells its layers apart by their ids."""
+
+    def __init__(self, **kwargs):
+        super(Aliases, self).__init__(**kwargs)
+        self.parts = _pair()
+        self.first, self.last = self.parts
+        self.factors = {id(self.first): .5, id(self.last): 2.}
+
+    def call(self, inputs):
+        return _sum(self.factors[id(layer)] * layer.call(inputs)
+                    for layer in (self.first, self.last))
+
+
+class Squashes(Composed):
+    """Gives a layer of its own a method of its own."""
+
+    def __init__(self, **kwargs):
+        super(Squashes, self).__init__(**kwargs)
+        self.parts = [layers.Dense(UNITS, activation=self.squash)]
+        self.slope = .5
+
+    def squash(self, x):
+        return K.tanh(self.slope * x)
+
+
+class FirstCall(layers.Layer):
+    """Makes its weight when it is called first, and knows that it did."""
+
+    initialized = False
+
+    def call(self, inputs):
+        if not self.initialized:
+            self.kernel = self.add_weight(
+                name='kernel', shape=(UNITS, UNITS), initializer='uniform')
+            self.initialized = True
+        return K.dot(inputs, self.kernel)
+
+
+@operation('v', 'v', ['Aliases', 'FirstCall', 'Squashes'])
+def of_itself(building, option, x):
+    return [globals()[option]()(x)]
+
+
+class TiedTo(layers.Layer):
+    """Computes with the weights of another layer, as `DenseTranspose` does."""
+
+    def __init__(self, tied_to, listed=False, **kwargs):
+        super(TiedTo, self).__init__(**kwargs)
+        self.tied_to, self.listed = tied_to, listed
+
+    def build(self, input_shape):
+        self.bias = self.add_weight(name='bias', shape=(UNITS,), initializer='zeros')
+        self.kernel = K.transpose(self.tied_to.kernel)
+        if self.listed:
+            self._trainable_weights.append(self.tied_to.kernel)
+        super(TiedTo, self).build(input_shape)
+
+    def call(self, inputs):
+        return K.dot(inputs, self.kernel) + self.bias
+
+
+class TiedByCall(TiedTo):
+    """Asks for the weight whenever it is called."""
+
+    def build(self, input_shape):
+        self.bias = self.add_weight(name='bias', shape=(UNITS,), initializer='zeros')
+        layers.Layer.build(self, input_shape)
+
+    def call(self, inputs):
+        return K.dot(inputs, K.transpose(self.tied_to.weights[0])) + self.bias
+
+
+class Scorer(object):
+    """A callable object that holds a layer."""
+
+    def __init__(self, layer):
+        self.layer = layer
+
+    def __call__(self, x):
+        return K.tanh(x) * K.mean(self.layer.kernel)
+
+    def score(self, x):
+        return .5 * self.layer.call(x)
+
+
+def _times(x, weight, by=1.):
+    return by * K.dot(x, weight)
+
+
+def _by_layer(x, layer):
+    return -1. * layer.call(x)
+
+
+TIED = collections.OrderedDict([  # (option, takes a built `Dense`, returns a layer)
+    ('activation', lambda dense: layers.Dense(UNITS, activation=Scorer(dense))),
+    ('arguments', lambda dense: layers.Lambda(
+        _by_layer, arguments={'layer': dense})),
+    ('attribute', TiedTo),
+    ('attribute, at each call', TiedByCall),
+    ('attribute, listed', lambda dense: TiedTo(dense, listed=True)),
+    ('default', lambda dense: layers.Lambda(
+        lambda x, kernel=dense.kernel: K.dot(x, kernel))),
+    ('kernel', lambda dense: (lambda kernel: layers.Lambda(
+        lambda x: K.dot(x, K.transpose(kernel))))(dense.kernel)),
+    ('layer', lambda dense: layers.Lambda(lambda x: .8 * dense.call(x))),
+    ('method', lambda dense: layers.Lambda(Scorer(dense).score)),
+    ('object', lambda dense: layers.Lambda(Scorer(dense))),
+    ('partial', lambda dense: layers.Dense(
+        UNITS, activation=functools.partial(_times, weight=dense.kernel, by=.5))),
+    ('partial of a layer', lambda dense: layers.Lambda(
+        functools.partial(_by_layer, layer=dense))),
+    ('regularizer', lambda dense: layers.Dense(
+        UNITS, kernel_regularizer=lambda w: K.sum(w * dense.kernel))),
+])
+
+
+@operation('v', 'v', list(TIED))
+def tied(building, option, x):
+    dense = layers.Dense(UNITS)
+    y = dense(x)
+    return [TIED[option](dense)(y)]
+
+
+class Halves(initializers.Initializer):
+    """An initializer of the user, without a config."""
+
+    def __call__(self, shape, dtype=None):
+        return .5 * K.ones(shape)
+
+
+class Strong(regularizers.Regularizer):
+    """A regularizer of the user, without a config."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, x):
+        return self.factor * K.sum(x)
+
+
+class AtMost(constraints.Constraint):
+    """A constraint of the user, which has a config."""
+
+    def __init__(self, most):
+        self.most = most
+
+    def __call__(self, w):
+        return K.minimum(w, self.most)
+
+    def get_config(self):
+        return {'most': self.most}
+
+
+SHARED_ARGUMENTS = collections.OrderedDict([
+    ('activation, an object', lambda: {'activation': Doubled()}),
+    ('constraint', lambda: {'kernel_constraint': constraints.MaxNorm(.5)}),
+    ('initializer', lambda: {
+        'kernel_initializer': initializers.RandomNormal(seed=1)}),
+    ('own constraint', lambda: {'kernel_constraint': AtMost(.3)}),
+    ('own initializer', lambda: {'bias_initializer': Halves()}),
+    ('own regularizer', lambda: {'kernel_regularizer': Strong(.1)}),
+    ('regularizer', lambda: {'kernel_regularizer': regularizers.l2(.1)}),
+])
+
+
+@operation('v', 'v', list(SHARED_ARGUMENTS))
+def shared_argument(building, option, x):
+    kwargs = SHARED_ARGUMENTS[option]()
+    return [layers.Dense(UNITS, **kwargs)(layers.Dense(UNITS, **kwargs)(x))]
+
+
+# Layers without configs
+
+
+class KeepRate(Masked):
+    """Keeps what it is given in another form."""
+
+    def __init__(self, rate, **kwargs):
+        super(KeepRate, self).__init__(**kwargs)
+        self.rate = 1 - rate
+
+    def call(self, inputs):
+        return self.rate * inputs
+
+
+class Affine(Masked):
+    """Is given arrays and a function."""
+
+    def __init__(self, matrix, *more, **kwargs):
+        self._function = kwargs.pop('function', K.tanh)
+        super(Affine, self).__init__(**kwargs)
+        self.matrix, self.more = matrix, more
+
+    def call(self, inputs):
+        y = self._function(K.dot(inputs, K.constant(self.matrix)))
+        return _sum([y] + [K.constant(each) for each in self.more])
+
+
+class Kernel(Masked):
+    """Hands all other arguments on."""
+
+    def __init__(self, units, activity_regularizer=None, **kwargs):
+        super(Kernel, self).__init__(**kwargs)
+        self.u = units
+        self.activity_regularizer = regularizers.get(activity_regularizer)
+
+    def build(self, input_shape):
+        self.kernel = self.add_weight(
+            name='kernel', shape=(input_shape[-1], self.u), initializer='uniform',
+            regularizer=regularizers.l2(.3))
+        super(Kernel, self).build(input_shape)
+
+    def call(self, inputs):
+        return K.dot(inputs, self.kernel)
+
+
+class Popped(layers.Dense):
+    """Takes arguments out of those that it hands on."""
+
+    def __init__(self, *args, **kwargs):
+        self._offset = kwargs.pop('offset')
+        super(Popped, self).__init__(*args, **kwargs)
+
+    def call(self, inputs):
+        return super(Popped, self).call(inputs) + self._offset
+
+
+class Scaled(layers.Dense):
+    """Takes an argument more than its base, whose config it has."""
+
+    def __init__(self, units, factor=1., **kwargs):
+        super(Scaled, self).__init__(units, **kwargs)
+        self.factor = factor
+
+    def call(self, inputs):
+        return self.factor * super(Scaled, self).call(inputs)
+
+
+class RandomFeatures(Masked):
+    """Draws numbers when it is made."""
+
+    def __init__(self, sigma=1., **kwargs):
+        super(RandomFeatures, self).__init__(**kwargs)
+        self.matrix = np.random.normal(0, sigma, (UNITS, UNITS)).astype('float32')
+
+    def call(self, inputs):
+        return K.sin(K.dot(inputs, K.constant(self.matrix)))
+
+
+class OwnVariable(Masked):
+    """Makes a weight of a variable of the backend, and lists it itself."""
+
+    def __init__(self, scale, **kwargs):
+        super(OwnVariable, self).__init__(**kwargs)
+        self.scale = scale
+
+    def build(self, input_shape):
+        self.gamma = K.variable(self.scale * np.ones((input_shape[-1],)))
+        self._trainable_weights = [self.gamma]
+        super(OwnVariable, self).build(input_shape)
+
+    def call(self, inputs):
+        return self.gamma * inputs
+
+
+MATRIX = np.array([[.5, -1.], [.25, 2.]], 'float32')
+WITHOUT_CONFIG = collections.OrderedDict([
+    ('activity regularizer', lambda: Kernel(
+        UNITS, activity_regularizer=regularizers.l2(.2))),
+    ('activity regularizer, text', lambda: Kernel(
+        UNITS, activity_regularizer='l1')),
+    ('array', lambda: Affine(MATRIX)),
+    ('arrays', lambda: Affine(MATRIX, MATRIX[0], 2 * MATRIX[1])),
+    ('derived', lambda: KeepRate(.2)),
+    ('derived, keyword', lambda: KeepRate(rate=.9)),
+    ('frozen', lambda: Kernel(units=UNITS, trainable=False)),
+    ('function', lambda: Affine(MATRIX, function=lambda x: .8 * x)),
+    ('popped', lambda: Popped(UNITS, activation='tanh', offset=.5)),
+    ('popped, array', lambda: Popped(UNITS, offset=MATRIX[0])),
+    ('random', lambda: RandomFeatures(2.)),
+    ('subclass', lambda: Scaled(UNITS, 3., activation='tanh')),
+    ('variable', lambda: OwnVariable(20.)),
+])
+
+
+@operation('v', 'v', list(WITHOUT_CONFIG))
+def without_config(building, option, x):
+    return [WITHOUT_CONFIG[option]()(x)]
+
+
+@operation('s', 's', list(WITHOUT_CONFIG))
+def without_config_in_steps(building, option, x):
+    return [layers.TimeDistributed(WITHOUT_CONFIG[option]())(x)]
+
+
+class Temperature(Masked):
+    """Has a number in a variable, which is none of its weights."""
+
+    def __init__(self, value=1., **kwargs):
+        super(Temperature, self).__init__(**kwargs)
+        self.temperature = K.variable(value)
+
+    def call(self, inputs):
+        return inputs / self.temperature
+
+
+class Annealed(Temperature):
+    """Reads the number for its config."""
+
+    def get_config(self):
+        return dict(super(Annealed, self).get_config(),
+                    value=float(K.get_value(self.temperature)))
+
+
+@operation('s', 's', ['Annealed', 'Annealed, set', 'Temperature', 'set'])
+def variable(building, option, x):
+    layer = (Annealed if 'Annealed' in option else Temperature)(2.)
+    y = layer(x)
+    if 'set' in option:
+        K.set_value(layer.temperature, .5)
+    return [y]
+
+
+class Perceptron(Model):
+    """A functional model with a config and arguments of its own."""
+
+    def __init__(self, size, units, activation='relu', **kwargs):
+        x = inputs = layers.Input((size,))
+        for each in units:
+            x = layers.Dense(each, activation=activation)(x)
+        super(Perceptron, self).__init__(inputs, x, **kwargs)
+        self.arguments = {'size': size, 'units': units, 'activation': activation}
+
+    def get_config(self):
+        return dict(self.arguments, name=self.name)
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return cls(**config)
+
+
+class Graphless(Model):
+    """A model that has no graph, and a config of its own."""
+
+    def __init__(self, units, **kwargs):
+        super(Graphless, self).__init__(**kwargs)
+        self.units = units
+        self.dense = layers.Dense(units, activation='tanh')
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape[0], self.units
+
+    def get_config(self):
+        return {'units': self.units, 'name': self.name}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return cls(**config)
+
+
+@operation('v', 'v', ['functional', 'functional, text', 'no graph'])
+def model_with_config(building, option, x):
+    if option == 'no graph':
+        return [Graphless(UNITS)(x)]
+    activation = 'tanh' if option == 'functional, text' else gelu
+    return [Perceptron(UNITS, (3, UNITS), activation)(x)]
+
+
+# What is set after a layer was made
+
+
+def _frozen(layer):
+    layer.trainable = False
+
+
+def _moved(layer):
+    layer._non_trainable_weights.append(layer._trainable_weights.pop(0))
+
+
+def _dense():
+    return layers.Dense(UNITS)
+
+
+CHANGED = collections.OrderedDict([  # (option, (makes a layer, changes it))
+    ('activation', (_dense, lambda layer: setattr(layer, 'activation', gelu))),
+    ('attribute', (Scale, lambda layer: setattr(layer, 'names', [{'b': (1,)}]))),
+    ('frozen', (_dense, _frozen)),
+    ('number', (lambda: KeepRate(.5), lambda layer: setattr(layer, 'rate', 4.))),
+    ('part frozen', (lambda: Given(_pair()),
+                     lambda layer: _frozen(layer.parts[0]))),
+    ('rate', (lambda: layers.Dropout(.5), lambda layer: setattr(layer, 'rate', .1))),
+    ('regularizer', (_dense, lambda layer: setattr(
+        layer, 'kernel_regularizer', regularizers.l2(.3)))),
+    ('slope', (layers.LeakyReLU, lambda layer: setattr(
+        layer, 'alpha', K.cast_to_floatx(.9)))),
+    ('weight moved', (_dense, None)),
+])
+
+
+@operation('v', 'v', list(CHANGED))
+def changed(building, option, x):
+    make, change = CHANGED[option]
+    layer = make()
+    if change:
+        change(layer)
+    y = layer(x)
+    if not change:
+        _moved(layer)
+    return [y]
+
+
+def _recurrent():
+    return layers.SimpleRNN(UNITS, return_sequences=True)
+
+
+CHANGED_SEQUENCES = collections.OrderedDict([
+    ('backward frozen', (
+        lambda: layers.Bidirectional(_recurrent(), merge_mode='sum'),
+        lambda layer: _frozen(layer.backward_layer))),
+    ('cell frozen', (_recurrent, lambda layer: _frozen(layer.cell))),
+    ('forward frozen', (
+        lambda: layers.Bidirectional(_recurrent(), merge_mode='ave'),
+        lambda layer: _frozen(layer.forward_layer))),
+    ('inner frozen', (lambda: layers.TimeDistributed(layers.Dense(UNITS)),
+                      lambda layer: _frozen(layer.layer))),
+    ('model frozen inside', (
+        lambda: Sequential([layers.Dense(UNITS), layers.BatchNormalization()]),
+        lambda model: _frozen(model.layers[1]))),
+    ('one cell frozen', (
+        lambda: layers.RNN([layers.GRUCell(UNITS), MinimalCell(UNITS)],
+                           return_sequences=True),
+        lambda layer: _frozen(layer.cell.cells[1]))),
+])
+
+
+@operation('s', 's', list(CHANGED_SEQUENCES))
+def changed_sequences(building, option, x):
+    make, change = CHANGED_SEQUENCES[option]
+    if option == 'model frozen inside':  # It allows no masks.
+        x = layers.Lambda(lambda x: 1. * x, mask=lambda x, mask: None)(x)
+    layer = make()
+    y = layer(x)
+    change(layer)
+    return [y]
+
+
+class OwnCell(Composed):
+    """A recurrent cell that has a layer and a function, and no config."""
+
+    def __init__(self, units, function, **kwargs):
+        super(OwnCell, self).__init__(**kwargs)
+        self.state_size, self.function = units, function
+        self.parts = [layers.Dense(units, name='inner')]
+
+    def call(self, inputs, states):
+        output = self.function(self.parts[0].call(inputs) + states[0])
+        return output, [output]
+
+
+CELLS = collections.OrderedDict([
+    ('function', lambda: OwnCell(UNITS, gelu)),
+    ('in a list', lambda: [OwnCell(UNITS, K.tanh), layers.GRUCell(UNITS)]),
+    ('lambda', lambda: OwnCell(UNITS, lambda x: .5 * x)),
+])
+
+
+@operation('s', 's', list(CELLS))
+def own_cell(building, option, x):
+    return [layers.RNN(CELLS[option](), return_sequences=True)(x)]
+
+
+@operation('s', 's', ['SimpleRNN', 'LSTM'])
+def stateful(building, option, x):
+    batch = layers.Lambda(
+        lambda x: K.reshape(x, (BATCH, STEPS, UNITS)),
+        output_shape=lambda shape: (BATCH, STEPS, UNITS))(x)
+    return [getattr(layers, option)(UNITS, stateful=True,
+                                    return_sequences=True)(batch)]
+
+
+# Losses and updates
+
+
+class AddsLoss(Masked):
+    """Adds a loss of its inputs, and one of its weight."""
+
+    def __init__(self, factor=1., **kwargs):
+        super(AddsLoss, self).__init__(**kwargs)
+        self.factor = factor
+
+    def build(self, input_shape):
+        self.scale = self.add_weight(name='scale', shape=(1,), initializer='ones',
+                                     regularizer=regularizers.l1(.1))
+        super(AddsLoss, self).build(input_shape)
+
+    def call(self, inputs):
+        self.add_loss(self.factor * K.sum(inputs), inputs=inputs)
+        return self.scale * inputs
+
+
+class Updates(Masked):
+    """Counts in a weight of its own how often it is trained on."""
+
+    def build(self, input_shape):
+        self.count = self.add_weight(name='count', shape=(1,), trainable=False,
+                                     initializer='zeros')
+        super(Updates, self).build(input_shape)
+
+    def call(self, inputs):
+        self.add_update([K.update_add(self.count, K.ones((1,)))], inputs)
+        return inputs * (1. + self.count)
+
+
+@operation('s', 's', ['default', 'given', 'updates'])
+def adds_loss(building, option, x):
+    make = {'default': AddsLoss, 'given': lambda: AddsLoss(.3), 'updates': Updates}
+    return [make[option]()(x)]
+
+
+# Layers that hold what is not easily held
+
+
+class Delegates(Composed):
+    """Hands on to its layer what it does not have itself."""
+
+    def __init__(self, inner, **kwargs):
+        super(Delegates, self).__init__(**kwargs)
+        self.parts = [inner]
+
+    def __getattr__(self, name):
+        if name.startswith('_') or name == 'parts':
+            raise AttributeError(name)
+        return getattr(self.parts[0], name)
+
+    def call(self, inputs):
+        return self.parts[0].call(inputs) / self.units
+
+
+class Child(layers.Layer):
+    """Asks the layer that it is in, which it does not keep alive."""
+
+    parent = None
+
+    def call(self, inputs):
+        return self.parent().gain * inputs
+
+
+class Parent(Composed):
+    """Holds a layer that knows it."""
+
+    def __init__(self, gain=.5, **kwargs):
+        super(Parent, self).__init__(**kwargs)
+        self.gain, child = gain, Child()
+        child.parent = weakref.ref(self)
+        self.parts = [child]
+
+
+class Locks(Masked):
+    """Holds what can be neither copied nor written."""
+
+    made = []
+
+    def __init__(self, factor, **kwargs):
+        super(Locks, self).__init__(**kwargs)
+        self.lock, self.local = threading.Lock(), threading.local()
+        self.numbers = (factor for _ in range(3))
+        self.factor = -factor
+        Locks.made.append(self.name)
+
+    def call(self, inputs):
+        with self.lock:
+            return self.factor * inputs
+
+
+class Remembers(Masked):
+    """Keeps what it was called with, and what it gave."""
+
+    def call(self, inputs):
+        self.taken = inputs
+        self.given = [2. * inputs, {'shape': K.shape(inputs)}]
+        return self.given[0]
+
+
+class Careful(Masked):
+    """Checks and changes what is set."""
+
+    def __init__(self, rate, **kwargs):
+        super(Careful, self).__init__(**kwargs)
+        self.rate = rate
+
+    @property
+    def rate(self):
+        return self._rate / 100.
+
+    @rate.setter
+    def rate(self, value):
+        if not 0. < value < 1.:
+            raise ValueError('Not a rate: %r' % value)
+        self._rate = 100. * value
+
+    def call(self, inputs):
+        return self.rate * inputs
+
+
+class CarefulWithConfig(Careful):
+    """Has the rate in its config."""
+
+    def get_config(self):
+        return dict(super(CarefulWithConfig, self).get_config(), rate=self.rate)
+
+
+ODD = collections.OrderedDict([
+    ('careful', lambda: Careful(.4)),
+    ('careful, config', lambda: CarefulWithConfig(.4)),
+    ('delegates', lambda: Delegates(layers.Dense(UNITS))),
+    ('local class', lambda: type('Local', (KeepRate,), {'extra': 2})(rate=.1)),
+    ('locks', lambda: Locks(.5)),
+    ('parent', Parent),
+    ('parent, given', lambda: Parent(3.)),
+    ('remembers', Remembers),
+])
+
+
+@operation('v', 'v', list(ODD))
+def odd(building, option, x):
+    return [ODD[option]()(x)]
+
+
+@operation('s', 's', list(ODD))
+def odd_in_steps(building, option, x):
+    return [Sequential([ODD[option](), layers.Activation('tanh')])(x)]
+
+
+def _counter():
+    """Returns a function whose closure holds itself and a list."""
+    calls = []
+
+    def call(x, again=True):
+        calls.append(type(x))
+        return call(.5 * x, False) if again else x
+    return call
+
+
+def _doubled(function):
+    @functools.wraps(function)
+    def call(x):
+        return 2 * function(x)
+    return call
+
+
+class Static(object):
+    factor = .3
+
+    @staticmethod
+    def halved(x):
+        return .5 * x
+
+    @classmethod
+    def scaled(cls, x):
+        return cls.factor * x
+
+
+def _with_attributes(function):
+    function.calls, function.names = 0, ['a']
+    return function
+
+
+ODD_FUNCTIONS = collections.OrderedDict([
+    ('builtin', lambda: operator.neg),
+    ('class method', lambda: Static.scaled),
+    ('decorated', lambda: _doubled(K.tanh)),
+    ('decorated lambda', lambda: _doubled(lambda x: .8 * x)),
+    ('partial of partial', lambda: functools.partial(
+        functools.partial(scaled), by=2.)),
+    ('recursive', _counter),
+    ('static method', lambda: Static.halved),
+    ('with attributes', lambda: _with_attributes(lambda x: 3 * x)),
+])
+
+
+@operation('s', 's', list(ODD_FUNCTIONS))
+def odd_function(building, option, x):
+    return [layers.Dense(UNITS, activation=ODD_FUNCTIONS[option]())(x)]
+
+
+@operation('v', 'v', [name for name in ODD_FUNCTIONS if name != 'builtin'])
+def odd_lambda(building, option, x):
+    return [layers.Lambda(ODD_FUNCTIONS[option]())(x)]
+
+
+class Shares(Masked):
+    """Is given a variable that others have, too."""
+
+    def __init__(self, shared, factor=1., **kwargs):
+        super(Shares, self).__init__(**kwargs)
+        self.shared, self.factor = shared, factor
+
+    def call(self, inputs):
+        return self.factor * self.shared * inputs
+
+
+@operation('vv', 'v')
+def shared_state(building, option, x, y):
+    state = K.variable(2.)
+    return [layers.Add()([Shares(state)(x), Shares(state, .3)(y)])]
+
+
+# How the outer model is made
+
+
+@whole(['of a tensor', 'of a weight', 'of two'])
+def with_losses(option, inputs, outputs):
+    model = Model(inputs, outputs)
+    if option != 'of a weight':
+        model.add_loss(.5 * K.mean(outputs[0]))
+    if option != 'of a tensor':
+        weights = model.trainable_weights
+        model.add_loss(.1 * K.sum(K.square(weights[-1]) if weights else
+                                  K.square(outputs[-1])))
+    return model
+
+
+class Attributed(Model):
+    """A functional model that keeps some of its layers, and an object."""
+
+    def __init__(self, inputs, outputs, **kwargs):
+        super(Attributed, self).__init__(inputs, outputs, **kwargs)
+        self.pair = tuple(self.layers[-2:])
+        self.by_name = {layer.name: layer for layer in self.layers}
+        self.keeper = Plain(self.layers[-1])
+
+
+@whole()
+def attributed(option, inputs, outputs):
+    return Attributed(inputs, outputs)
+
+
+@whole()
+def frozen_inside(option, inputs, outputs):
+    model = Model(inputs, outputs)
+    for layer in model.layers[::3]:
+        layer.trainable = False
+    return model
+
+
+class WithArgument(Model):
+    """A functional model with an argument of its own."""
+
+    def __init__(self, model, factor=1., **kwargs):
+        super(WithArgument, self).__init__(model.inputs, model.outputs, **kwargs)
+        self.factor = factor
+
+
+@whole()
+def of_model(option, inputs, outputs):
+    return WithArgument(Model(inputs, outputs), factor=.5)

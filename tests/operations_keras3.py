@@ -1,12 +1,27 @@
 """What random models are made of on Keras 3. Nothing of it is registered there."""
+import ast
+import collections
+import copy
+import dataclasses
+import enum
 import functools
+import hashlib
+import importlib
+import inspect
+import io
+import itertools
+import json
+import operator
+import pickle
+import threading
+import weakref
 
 import keras
 import numpy as np
 from keras import Model, Sequential, layers, ops
 
 from keras3.custom_objects import RELEASE, Holder, gelu, relu
-from operations import NESTED, STEPS, UNITS, operation
+from operations import NESTED, STEPS, UNITS, operation, whole
 
 FACTOR = .8
 
@@ -806,3 +821,1445 @@ def nested_with_dicts(building, recipe, x, v):
 @operation('sv', 'sv', NESTED)
 def nested_frozen(building, recipe, x, v):
     return building.nested_model(recipe, trainable=False)(x, v)
+
+
+# Configs that the user writes and reads in ways of his own
+
+
+def _named(pair):
+    return getattr(layers, pair[0]).from_config(pair[1])
+
+
+WAYS = {  # {way: (function that writes a layer, function that reads it)}
+    'class and config': (
+        lambda layer: (type(layer).__name__, layer.get_config()), _named),
+    'copied': (lambda layer: copy.deepcopy(layers.serialize(layer)),
+               lambda config: layers.deserialize(copy.deepcopy(config))),
+    'digested': (
+        lambda layer: {'layer': layers.serialize(layer), 'digest': _digest(layer)},
+        lambda config: layers.deserialize(config['layer'])),
+    'JSON': (lambda layer: json.dumps([type(layer).__name__, layer.get_config()]),
+             lambda text: _named(json.loads(text))),
+    'JSON of Keras': (
+        lambda layer: json.dumps(keras.saving.serialize_keras_object(layer)),
+        lambda text: keras.saving.deserialize_keras_object(json.loads(text))),
+    'other key': (layers.serialize, layers.deserialize),
+    'pickled': (lambda layer: _pickled((type(layer), layer.get_config())),
+                lambda data: _from_class(*pickle.loads(data))),
+    'repr': (lambda layer: repr((type(layer).__name__, layer.get_config())),
+             lambda text: _named(ast.literal_eval(text))),
+}
+
+
+def _digest(layer):
+    text = json.dumps(layer.get_config(), sort_keys=True)
+    return hashlib.md5(text.encode()).hexdigest()
+
+
+def _pickled(value):
+    file = io.BytesIO()
+    pickler = pickle.Pickler(file)
+    pickler.fast = True  # Else, the bytes tell which of its strings are one object.
+    pickler.dump(value)
+    return file.getvalue()
+
+
+def _from_class(cls, config):
+    return cls.from_config(config)
+
+
+class OneShape(layers.Layer):
+    """A layer that gives what has the shape of its input."""
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+class Written(OneShape):
+    """Holds a layer, and has it in its config in one of `WAYS`."""
+
+    def __init__(self, inner, way, digest=None, **kwargs):
+        super().__init__(**kwargs)
+        self.inner, self.way = inner, way
+        self.digest = digest or _digest(inner)
+        if self.digest != _digest(inner):
+            raise ValueError('The config is not what it was.')
+
+    def build(self, input_shape):
+        if not self.inner.built:
+            self.inner.build(input_shape)
+
+    def call(self, inputs):
+        factor = 2. if type(self.inner).__name__ == 'Dense' else -1.
+        return factor * self.inner(inputs)
+
+    def get_config(self):
+        write, _ = WAYS[self.way]
+        return {**super().get_config(), 'way': self.way,
+                'digest': _digest(self.inner), 'written': write(self.inner)}
+
+    @classmethod
+    def from_config(cls, config):
+        _, read = WAYS[config['way']]
+        return cls(read(config.pop('written')), **config)
+
+
+TO_WRITE = {
+    'Dense': lambda: layers.Dense(UNITS, 'tanh', kernel_regularizer='l2'),
+    'function': lambda: layers.Dense(UNITS, activation=gelu),
+    'LayerNormalization': lambda: layers.LayerNormalization(epsilon=.1),
+    'Scale': Scale,
+    'Sequential': lambda: Sequential([layers.Input((UNITS,)), layers.Dense(UNITS)]),
+}
+
+
+@operation('v', 'v', ['%s, %s' % pair for pair in itertools.product(WAYS, TO_WRITE)])
+def written(building, option, x):
+    way, inner = option.split(', ')
+    return [Written(TO_WRITE[inner](), way)(x)]
+
+
+@operation('v', 'v', list(WAYS))
+def written_inside(building, option, x):
+    return [OwnWrapper(Written(TO_WRITE['Dense'](), option))(x)]
+
+
+@operation('s', 's', list(WAYS))
+def written_in_steps(building, option, x):
+    return [layers.TimeDistributed(Written(TO_WRITE['Dense'](), option))(x)]
+
+
+def swish(x):
+    return x * ops.sigmoid(x)
+
+
+NAME_OF = {swish: 'swish', keras.activations.relu: 'relu of Keras', relu: 'relu',
+           ops.tanh: 'tanh'}
+FUNCTION_OF = {name: function for function, name in NAME_OF.items()}
+FUNCTION_WAYS = {
+    'is': (lambda f: 'own' if f is swish else keras.activations.serialize(f),
+           lambda text: swish if text == 'own' else keras.activations.get(text)),
+    'itself': (lambda f: f, lambda f: f),
+    'keyed': (lambda f: NAME_OF[f], lambda name: FUNCTION_OF[name]),
+    'module': (lambda f: (f.__module__, f.__name__),
+               lambda pair: getattr(importlib.import_module(pair[0]), pair[1])),
+}
+
+
+class Asks(layers.Layer):
+    """Asks its function what it is, and writes it in one of `FUNCTION_WAYS`."""
+
+    def __init__(self, function, way, **kwargs):
+        super().__init__(**kwargs)
+        if function not in NAME_OF:
+            raise ValueError('Unknown function: %r' % function)
+        self.function, self.way = function, way
+        self.is_own = function is swish
+
+    def call(self, inputs):
+        factor = 3. if self.function is relu else 1.
+        return factor * self.function(inputs) + (1. if self.is_own else 0.)
+
+    def get_config(self):
+        write, _ = FUNCTION_WAYS[self.way]
+        return {**super().get_config(), 'way': self.way,
+                'function': write(self.function)}
+
+    @classmethod
+    def from_config(cls, config):
+        _, read = FUNCTION_WAYS[config['way']]
+        return cls(**{**config, 'function': read(config['function'])})
+
+
+@operation('s', 's', ['%s, %s' % pair
+                      for pair in itertools.product(FUNCTION_WAYS, FUNCTION_OF)])
+def asks(building, option, x):
+    way, name = option.split(', ')
+    return [Asks(FUNCTION_OF[name], way)(x)]
+
+
+class Strange(dict):
+    """A dict whose entries are attributes as well."""
+    __getattr__ = dict.__getitem__
+
+
+class Mode(enum.Enum):
+    FAST = 'fast'
+
+
+Limits = collections.namedtuple('Limits', 'low high')
+Options = dataclasses.make_dataclass('Options', [('rate', float)], frozen=True)
+VALUES = {  # {type: (function that makes one, function that makes a number of it)}
+    collections.Counter: (lambda: collections.Counter('aab'),
+                          lambda value: value.most_common(1)[0][1]),
+    collections.OrderedDict: (lambda: collections.OrderedDict([('z', .3), ('a', 5)]),
+                              lambda value: next(iter(value.values()))),
+    collections.defaultdict: (lambda: collections.defaultdict(float, a=.5),
+                              lambda value: value['a'] - value['missing']),
+    frozenset: (lambda: frozenset([.5, .25]), max),
+    Limits: (lambda: Limits(-.1, .7), lambda value: value.high),
+    Mode: (lambda: Mode.FAST, lambda value: 2 if value is Mode.FAST else 1),
+    np.float32: (lambda: np.float32(.5), float),
+    Options: (lambda: Options(.3), lambda value: value.rate),
+    slice: (lambda: slice(1, 3), lambda value: value.stop),
+    Strange: (lambda: Strange(a=.4), lambda value: value.a),
+}
+NAMES_OF_VALUES = {cls.__name__: cls for cls in VALUES}
+
+
+class Valued(layers.Layer):
+    """Takes a value of one of the types in `VALUES`, and of no other."""
+
+    def __init__(self, value, **kwargs):
+        super().__init__(**kwargs)
+        make, number = VALUES[type(value)]
+        self.made_by, self.factor = make, float(number(value))
+
+    def call(self, inputs):
+        return self.factor * inputs
+
+    def get_config(self):
+        return {**super().get_config(), 'value': self.made_by()}
+
+
+@operation('s', 's', list(NAMES_OF_VALUES))
+def valued(building, option, x):
+    make, _ = VALUES[NAMES_OF_VALUES[option]]
+    return [Valued(make())(x)]
+
+
+class Counts(layers.Layer):
+    """Counts how often its config is read, or makes another layer of it."""
+
+    read = 0
+
+    def __init__(self, units, way, **kwargs):
+        super().__init__(**kwargs)
+        self.dense, self.way = layers.Dense(units), way
+
+    def build(self, input_shape):
+        self.dense.build(input_shape)
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+    def get_config(self):
+        Counts.read += 1
+        config = {**super().get_config(), 'units': self.dense.units, 'way': self.way}
+        if self.way == 'twin':
+            type(self)(**{**copy.deepcopy(config), 'way': None})
+        return config
+
+
+@operation('v', 'v', ['counts', 'twin'])
+def counted(building, option, x):
+    return [Counts(UNITS, option)(x)]
+
+
+class Copies(layers.Layer):
+    """Makes layers of one config, in one of the ways of `COPIES`."""
+
+    def __init__(self, config, way, **kwargs):
+        super().__init__(**kwargs)
+        self.config, self.way = config, way
+        self.copies = [] if way == 'built' else COPIES[way](config)
+
+    def build(self, input_shape):
+        if self.way == 'built':
+            self.copies = COPIES[self.way](self.config)
+        for layer in self.copies:
+            if not layer.built:
+                layer.build(input_shape)
+
+    def call(self, inputs):
+        return sum((i + 1) * layer(inputs) for i, layer in enumerate(self.copies))
+
+    def get_config(self):
+        return {**super().get_config(), 'config': self.config, 'way': self.way}
+
+
+def _renamed(config, name):
+    config = copy.deepcopy(config)
+    config['config']['name'] = name
+    return config
+
+
+def _model_of(config):
+    return Sequential([layers.Input((UNITS,)), layers.deserialize(config)])
+
+
+def _with_target(config):
+    model = _model_of(config)
+    target = keras.models.clone_model(model)
+    target.trainable = False
+    return [model, target]
+
+
+COPIES = {
+    'built': lambda config: [layers.deserialize(config) for _ in range(2)],
+    'clone_model': _with_target,
+    'deepcopy': lambda config: [
+        copy.deepcopy(layer) for layer in [layers.deserialize(config)] * 2],
+    'deserialize': lambda config: [layers.deserialize(config) for _ in range(3)],
+    'from_config': lambda config: [
+        layers.Dense.from_config(config['config']) for _ in range(2)],
+    'model_from_json': lambda config: [
+        keras.models.model_from_json(_model_of(config).to_json()) for _ in range(2)],
+    'renamed': lambda config: [layers.deserialize(_renamed(config, name))
+                               for name in ('first', 'second')],
+}
+
+
+@operation('v', 'v', list(COPIES))
+def copies(building, option, x):
+    config = layers.serialize(layers.Dense(UNITS, 'tanh', name='inner'))
+    return [Copies(config, option)(x)]
+
+
+class Twice(layers.Layer):
+    """Has the config of its layer twice in its own, of which it makes two."""
+
+    def __init__(self, first, second, **kwargs):
+        super().__init__(**kwargs)
+        self.first, self.second = first, second
+
+    def build(self, input_shape):
+        for layer in (self.first, self.second):
+            if not layer.built:
+                layer.build(input_shape)
+
+    def call(self, inputs):
+        return self.first(inputs) - 2. * self.second(inputs)
+
+    def get_config(self):
+        config = layers.serialize(self.first)
+        return {**super().get_config(), 'first': config, 'second': config}
+
+    @classmethod
+    def from_config(cls, config):
+        first, second = config.pop('first'), config.pop('second')
+        return cls(layers.deserialize(first), layers.deserialize(second), **config)
+
+
+@operation('v', 'v', ['Dense', 'Scale'])
+def twice(building, option, x):
+    make = {'Dense': lambda: layers.Dense(UNITS, name='tower'),
+            'Scale': lambda: Scale(name='tower')}[option]
+    return [Twice(make(), make())(x)]
+
+
+# What layers hold, and how
+
+
+class Plain:
+    """An object of the user that holds layers."""
+
+    def __init__(self, *held):
+        self.held = held
+
+    def __iter__(self):
+        return iter(self.held)
+
+    def first(self, x):
+        return self.held[0](x)
+
+
+class Slotted(Plain):
+    __slots__ = ('held',)
+
+
+Pair = collections.namedtuple('Pair', 'first second')
+CONTAINERS = {
+    'deque': collections.deque,
+    'dict': lambda pair: dict(zip('ba', pair)),
+    'list': list,
+    'method': lambda pair: Plain(*pair).first,
+    'named tuple': lambda pair: Pair(*pair),
+    'nested': lambda pair: [{'a': (pair[0], [])}, [[pair[1]], None, 3]],
+    'object': lambda pair: Plain(*pair),
+    'set': set,
+    'slots': lambda pair: Slotted(*pair),
+    'tuple': tuple,
+}
+# Keras does not see what they hold.
+UNTRACKED = ('deque', 'method', 'object', 'slots')
+
+
+def _layers_in(value):
+    if isinstance(value, layers.Layer):
+        return [value]
+    if inspect.ismethod(value):
+        return _layers_in(value.__self__)
+    if isinstance(value, (set, frozenset)):
+        value = sorted(value, key=lambda layer: layer.name)
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple, collections.deque, Plain)):
+        return [layer for each in value for layer in _layers_in(each)]
+    return []
+
+
+class Given(layers.Layer):
+    """Is given layers in a container, and has no config."""
+
+    def __init__(self, held, **kwargs):
+        super().__init__(**kwargs)
+        self.held = held
+        if not isinstance(held, (list, tuple, dict, set)):
+            self.tracked = _layers_in(held)
+
+    def build(self, input_shape):
+        for layer in _layers_in(self.held):
+            if not layer.built:
+                layer.build(input_shape)
+
+    def call(self, inputs):
+        return sum((i + 1) * layer(inputs)
+                   for i, layer in enumerate(_layers_in(self.held)))
+
+
+class Making(Given):
+    """Makes its layers itself, in a container of `CONTAINERS`."""
+
+    def __init__(self, kind, **kwargs):
+        super().__init__(CONTAINERS[kind](_pair()), **kwargs)
+        self.kind = kind
+
+    def get_config(self):
+        return {**layers.Layer.get_config(self), 'kind': self.kind}
+
+
+class Lazy(Given):
+    """Makes its layers when it is built."""
+
+    def __init__(self, kind, **kwargs):
+        super().__init__([], **kwargs)
+        self.kind = kind
+
+    def build(self, input_shape):
+        if not _layers_in(self.held):
+            self.held = CONTAINERS[self.kind](_pair())
+            if self.kind in UNTRACKED:
+                self.tracked = _layers_in(self.held)
+        super().build(input_shape)
+
+    def get_config(self):
+        return {**layers.Layer.get_config(self), 'kind': self.kind}
+
+
+def _pair():
+    return [layers.Dense(UNITS, 'tanh', name='one'), Scale(name='two')]
+
+
+@operation('v', 'v', list(CONTAINERS))
+def given_layers(building, option, x):
+    return [Given(CONTAINERS[option](_pair()))(x)]
+
+
+@operation('v', 'v', list(CONTAINERS))
+def made_layers(building, option, x):
+    return [Making(option)(x)]
+
+
+@operation('v', 'v', list(CONTAINERS))
+def lazy_layers(building, option, x):
+    return [Lazy(option)(x)]
+
+
+@operation('v', 'v', list(CONTAINERS))
+def given_shared_layers(building, option, x):
+    pair = [building.shared('Dense', SHARED['Dense']),
+            building.shared('Scale', Scale)]
+    return [Given(CONTAINERS[option](pair))(x) + pair[0](x)]
+
+
+class Aliases(layers.Layer):
+    """Has a layer under several names, and tells its layers apart by their ids."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.first, self.second = layers.Dense(UNITS), Scale()
+        self.all = [self.first, self.second]
+        self.last = self.all[-1]
+        self.factors = {id(self.first): .5, id(self.second): 2.}
+
+    def build(self, input_shape):
+        for layer in self.all:
+            layer.build(input_shape)
+
+    def call(self, inputs):
+        return (self.factors[id(self.first)] * self.first(inputs) +
+                self.factors[id(self.last)] * self.last(inputs))
+
+
+class Squashes(layers.Layer):
+    """Gives a layer of its own a method of its own."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.slope = self.add_weight(shape=(), initializer='ones')
+        self.dense = layers.Dense(UNITS, activation=self.squash)
+
+    def squash(self, x):
+        return ops.tanh(self.slope * x)
+
+    def build(self, input_shape):
+        self.dense.build(input_shape)
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+
+class FirstCall(layers.Layer):
+    """Makes what it needs when it is called first, and knows that it did."""
+
+    initialized = False
+
+    def build(self, input_shape):
+        self.dense = layers.Dense(input_shape[-1])
+        self.dense.build(input_shape)
+        self.size = input_shape[-1]
+
+    def call(self, inputs):
+        if not self.initialized:
+            self.factor = 1. / self.size
+            self.initialized = True
+        return self.factor * self.dense(inputs)
+
+
+@operation('v', 'v', ['Aliases', 'FirstCall', 'Squashes'])
+def of_itself(building, option, x):
+    return [globals()[option]()(x)]
+
+
+class TiedTo(layers.Layer):
+    """Computes with the weights of another layer."""
+
+    def __init__(self, tied_to, **kwargs):
+        super().__init__(**kwargs)
+        self.tied_to = tied_to
+
+    def build(self, input_shape):
+        self.bias = self.add_weight(shape=(UNITS,), initializer='zeros')
+
+    def call(self, inputs):
+        return ops.matmul(inputs, ops.transpose(self.tied_to.kernel)) + self.bias
+
+
+class TiedByConfig(TiedTo):
+    """Has the other layer in its config."""
+
+    def get_config(self):
+        return {**layers.Layer.get_config(self),
+                'tied_to': layers.serialize(self.tied_to)}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(layers.deserialize(config.pop('tied_to')), **config)
+
+
+class Pull(keras.regularizers.Regularizer):
+    """Pulls a weight to that of a layer."""
+
+    def __init__(self, layer):
+        self.layer = layer
+
+    def __call__(self, weight):
+        return ops.sum(ops.square(weight - self.layer.kernel))
+
+    def get_config(self):
+        return {'layer': self.layer}
+
+
+class Scorer:
+    """A callable object that holds a layer."""
+
+    def __init__(self, layer):
+        self.layer = layer
+
+    def __call__(self, x):
+        return ops.tanh(x) * ops.mean(self.layer.kernel)
+
+    def score(self, x):
+        return .5 * self.layer(x)
+
+
+def _times(x, weight, by=1.):
+    return by * ops.matmul(x, weight)
+
+
+def _by_layer(x, layer):
+    return -layer(x)
+
+
+TIED = {  # {option: function that takes a built `Dense` and returns a layer}
+    'activation': lambda dense: layers.Dense(UNITS, activation=Scorer(dense)),
+    'arguments': lambda dense: layers.Lambda(_by_layer, arguments={'layer': dense}),
+    'attribute': TiedTo,
+    'config': TiedByConfig,
+    'default': lambda dense: layers.Lambda(
+        lambda x, kernel=dense.kernel: ops.matmul(x, kernel)),
+    'initializer': lambda dense: layers.Dense(
+        UNITS, bias_initializer=lambda shape, dtype=None: 0. * dense.bias + .5),
+    'kernel': lambda dense: (lambda kernel: layers.Lambda(
+        lambda x: ops.matmul(x, ops.transpose(kernel))))(dense.kernel),
+    'layer': lambda dense: layers.Lambda(lambda x: FACTOR * dense(x)),
+    'method': lambda dense: layers.Lambda(Scorer(dense).score),
+    'object': lambda dense: layers.Lambda(Scorer(dense)),
+    'partial': lambda dense: layers.Dense(
+        UNITS, activation=functools.partial(_times, weight=dense.kernel, by=.5)),
+    'partial of a layer': lambda dense: layers.Lambda(
+        functools.partial(_by_layer, layer=dense)),
+    'regularizer': lambda dense: layers.Dense(UNITS, kernel_regularizer=Pull(dense)),
+    'regularizer, a function': lambda dense: layers.Dense(
+        UNITS, kernel_regularizer=lambda w: ops.sum(w * dense.kernel)),
+}
+if RELEASE < (3, 15):  # Keras itself refuses a function there.
+    del TIED['regularizer, a function']
+
+
+@operation('v', 'v', list(TIED))
+def tied(building, option, x):
+    dense = layers.Dense(UNITS)
+    y = dense(x)
+    return [TIED[option](dense)(y)]
+
+
+@operation('vv', 'v', list(TIED))
+def tied_to_shared(building, option, x, y):
+    dense = building.shared('Dense', SHARED['Dense'])
+    z = dense(x)
+    return [TIED[option](dense)(y) + z]
+
+
+class Halves(keras.initializers.Initializer):
+    """An initializer of the user."""
+
+    def __call__(self, shape, dtype=None):
+        return .5 * ops.ones(shape, dtype)
+
+
+class AtMost(keras.constraints.Constraint):
+    """A constraint of the user, which has a config."""
+
+    def __init__(self, most):
+        self.most = most
+
+    def __call__(self, weight):
+        return ops.minimum(weight, self.most)
+
+    def get_config(self):
+        return {'most': self.most}
+
+
+SHARED_ARGUMENTS = {
+    'activation, a layer': lambda: {'activation': layers.LeakyReLU(.3)},
+    'activation, an object': lambda: {'activation': Doubled()},
+    'activation, with weights': lambda: {'activation': layers.PReLU()},
+    'constraint': lambda: {'kernel_constraint': keras.constraints.MaxNorm(.5)},
+    'initializer': lambda: {
+        'kernel_initializer': keras.initializers.RandomNormal(seed=1)},
+    'own constraint': lambda: {'kernel_constraint': AtMost(.3)},
+    'own initializer': lambda: {'bias_initializer': Halves()},
+    'own regularizer': lambda: {'kernel_regularizer': Strong(.1)},
+    'regularizer': lambda: {'kernel_regularizer': keras.regularizers.L2(.1)},
+}
+
+
+@operation('v', 'v', list(SHARED_ARGUMENTS))
+def shared_argument(building, option, x):
+    kwargs = SHARED_ARGUMENTS[option]()
+    return [layers.Dense(UNITS, **kwargs)(layers.Dense(UNITS, **kwargs)(x))]
+
+
+# Layers without configs
+
+
+class KeepRate(OneShape):
+    """Keeps what it is given in another form."""
+
+    def __init__(self, rate, **kwargs):
+        super().__init__(**kwargs)
+        self.rate = 1 - rate
+
+    def call(self, inputs):
+        return self.rate * inputs
+
+
+class Affine(OneShape):
+    """Is given arrays and a function."""
+
+    def __init__(self, matrix, *more, function=ops.tanh, **kwargs):
+        super().__init__(**kwargs)
+        self.matrix, self.more = ops.convert_to_tensor(matrix), more
+        self._function = function
+
+    def call(self, inputs):
+        return self._function(ops.matmul(inputs, self.matrix)) + sum(self.more)
+
+
+class Kernel(OneShape):
+    """Hands all other arguments on."""
+
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.u = units
+
+    def build(self, input_shape):
+        self.kernel = self.add_weight(
+            shape=(input_shape[-1], self.u), regularizer=keras.regularizers.L2(.3))
+
+    def call(self, inputs):
+        return ops.matmul(inputs, self.kernel)
+
+
+class Popped(layers.Dense):
+    """Takes arguments out of those that it hands on."""
+
+    def __init__(self, *args, **kwargs):
+        self._offset = kwargs.pop('offset')
+        super().__init__(*args, **kwargs)
+
+    def call(self, inputs):
+        return super().call(inputs) + self._offset
+
+
+class Scaled(layers.Dense):
+    """Takes an argument more than its base, whose config it has."""
+
+    def __init__(self, units, factor=1., **kwargs):
+        super().__init__(units, **kwargs)
+        self.factor = factor
+
+    def call(self, inputs):
+        return self.factor * super().call(inputs)
+
+
+class RandomFeatures(OneShape):
+    """Draws numbers when it is made."""
+
+    def __init__(self, sigma=1., **kwargs):
+        super().__init__(**kwargs)
+        self.matrix = np.random.normal(0, sigma, (UNITS, UNITS)).astype('float32')
+
+    def call(self, inputs):
+        return ops.sin(ops.matmul(inputs, self.matrix))
+
+
+class InTurn(OneShape):
+    """Is given any number of layers."""
+
+    def __init__(self, first, *more, factor=1., **kwargs):
+        super().__init__(**kwargs)
+        self.first, self.more, self.factor = first, more, factor
+
+    def call(self, inputs):
+        for layer in (self.first, *self.more):
+            inputs = layer(inputs)
+        return self.factor * inputs
+
+
+MATRIX = np.array([[.5, -1.], [.25, 2.]], 'float32')
+WITHOUT_CONFIG = {
+    'activity regularizer': lambda: Kernel(
+        UNITS, activity_regularizer=keras.regularizers.L2(.2)),
+    'activity regularizer, text': lambda: Kernel(UNITS, activity_regularizer='l1'),
+    'array': lambda: Affine(MATRIX),
+    'arrays': lambda: Affine(MATRIX, MATRIX[0], 2 * MATRIX[1]),
+    'derived': lambda: KeepRate(.2),
+    'derived, keyword': lambda: KeepRate(rate=.9, name='rated'),
+    'dtype': lambda: Kernel(UNITS, dtype='mixed_float16'),
+    'frozen': lambda: Kernel(units=UNITS, trainable=False),
+    'function': lambda: Affine(MATRIX, function=lambda x: FACTOR * x),
+    'layer': lambda: InTurn(layers.Dense(UNITS), factor=.3),
+    'layers': lambda: InTurn(layers.Dense(UNITS), Scale(), layers.Dense(UNITS)),
+    'popped': lambda: Popped(UNITS, 'tanh', offset=.5),
+    'popped, array': lambda: Popped(UNITS, offset=MATRIX[0]),
+    'random': lambda: RandomFeatures(2.),
+    'subclass': lambda: Scaled(UNITS, 3., activation='tanh'),
+}
+
+
+@operation('v', 'v', list(WITHOUT_CONFIG))
+def without_config(building, option, x):
+    return [WITHOUT_CONFIG[option]()(x)]
+
+
+@operation('s', 's', list(WITHOUT_CONFIG))
+def without_config_in_steps(building, option, x):
+    return [layers.TimeDistributed(WITHOUT_CONFIG[option]())(x)]
+
+
+class Block(Model):
+    """A model that has no graph and no config."""
+
+    def __init__(self, hidden, act='relu', normalized=False, inner=None):
+        super().__init__()
+        self.hidden = [layers.Dense(units, act) for units in hidden]
+        self.norm = layers.BatchNormalization() if normalized else None
+        self.inner = inner
+        self.last = layers.Dense(UNITS)
+
+    def call(self, inputs, training=None):
+        for layer in self.hidden:
+            inputs = layer(inputs)
+        if self.norm is not None:
+            inputs = self.norm(inputs, training=training)
+        return self.last(inputs if self.inner is None else self.inner(inputs))
+
+
+BLOCKS = {
+    'defaults': lambda: Block([3]),
+    'function': lambda: Block([3], act=gelu),
+    'keyword': lambda: Block(hidden=(2, 3), act='tanh', normalized=True),
+    'layer': lambda: Block([3], inner=layers.Dense(3)),
+    'nested': lambda: Block([3], inner=Block([2], 'tanh', True)),
+    'positional': lambda: Block([2, 3], 'tanh', True),
+}
+
+
+@operation('v', 'v', list(BLOCKS))
+def subclassed(building, option, x):
+    return [BLOCKS[option]()(x)]
+
+
+# What no weight and no config carries
+
+
+def _adapted(layer, data):
+    layer.adapt(data)
+    return layer
+
+
+NUMBERS = np.array([[.5, -2.], [.1, 3.], [-.4, .2], [.2, -.6]], 'float32')
+
+
+class Prepares(layers.Layer):
+    """Holds layers that are adapted after it was made."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.norm, self.dense = layers.Normalization(), layers.Dense(UNITS)
+
+    def adapt(self, data):
+        self.norm.adapt(data)
+
+    def build(self, input_shape):
+        self.dense.build(input_shape)
+
+    def call(self, inputs):
+        return self.dense(self.norm(inputs))
+
+
+ADAPTED = {
+    'Normalization': lambda x: _adapted(layers.Normalization(), NUMBERS)(x),
+    'Normalization of all': lambda x: _adapted(
+        layers.Normalization(axis=None), NUMBERS)(x),
+    'Normalization, inverted': lambda x: _adapted(
+        layers.Normalization(invert=True), NUMBERS)(x),
+    'Normalization in a model': lambda x: Sequential(
+        [_adapted(layers.Normalization(), NUMBERS), layers.Dense(UNITS)])(x),
+    'Normalization in a layer': lambda x: _adapted(Prepares(), NUMBERS)(x),
+    'Normalization in a wrapper': lambda x: OwnWrapper(
+        _adapted(layers.Normalization(), NUMBERS))(x),
+}
+
+
+def _bins(**kwargs):
+    return _adapted(layers.Discretization(num_bins=3, **kwargs), NUMBERS)
+
+
+def _embedded(numbers):
+    return layers.GlobalAveragePooling1D()(layers.Embedding(9, UNITS)(numbers))
+
+
+if keras.backend.backend() == 'tensorflow':  # They are not for the others.
+    LETTERS = ['a', 'b', 'c']
+    ADAPTED.update({
+        'CategoryEncoding': lambda x: layers.Dense(UNITS)(
+            layers.CategoryEncoding(4, output_mode='count')(_bins()(x))),
+        'Discretization': lambda x: _embedded(_bins()(x)),
+        'Discretization, counted': lambda x: layers.Dense(UNITS)(
+            _bins(output_mode='count')(x)),
+        'Hashing': lambda x: _embedded(layers.Hashing(4, salt=3)(_bins()(x))),
+        'IntegerLookup': lambda x: _embedded(_adapted(
+            layers.IntegerLookup(), np.array([2, 2, 1]))(_bins()(x))),
+        'IntegerLookup, given': lambda x: _embedded(
+            layers.IntegerLookup(vocabulary=[2, 0, 1])(_bins()(x))),
+        'StringLookup': lambda x: _embedded(_adapted(
+            layers.StringLookup(), np.array(['b', 'c', 'b']))(_letters(x))),
+        'TextVectorization': lambda x: _embedded(_adapted(
+            layers.TextVectorization(output_sequence_length=2),
+            np.array(['b c', 'b a']))(_letters(x)[:, :1])),
+    })
+
+    def _letters(x):
+        return layers.StringLookup(vocabulary=LETTERS, invert=True)(_bins()(x))
+
+
+@operation('v', 'v', list(ADAPTED))
+def adapted(building, option, x):
+    return [ADAPTED[option](x)]
+
+
+class TwoDense(layers.Layer):
+    """Holds layers for others to change."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.first, self.second = layers.Dense(UNITS), layers.Dense(UNITS, 'tanh')
+
+    def build(self, input_shape):
+        self.first.build(input_shape)
+        self.second.build(input_shape)
+
+    def call(self, inputs):
+        return self.second(self.first(inputs))
+
+
+def _lora(layer):
+    layer.enable_lora(1)
+
+
+def _frozen(layer):
+    layer.trainable = False
+
+
+def _of_int8(layer):
+    layer.quantize('int8')
+
+
+def _dense():
+    return layers.Dense(UNITS)
+
+
+# {option: (function that makes a layer, function that changes it when it is built)}
+CHANGED = {
+    'activation': (_dense, lambda layer: setattr(layer, 'activation', gelu)),
+    'attribute': (Scale, lambda layer: setattr(layer, 'names', ['a', {'b': (1,)}])),
+    'float8': (_dense, lambda layer: layer.quantize('float8')),
+    'frozen': (_dense, _frozen),
+    'frozen inside': (TwoDense, lambda layer: _frozen(layer.first)),
+    'frozen variable': (_dense, lambda layer: _frozen(layer.bias)),
+    'frozen variable inside': (TwoDense, lambda layer: _frozen(layer.second.kernel)),
+    'int8': (_dense, _of_int8),
+    'int8 and LoRA': (_dense, lambda layer: (_lora(layer), _of_int8(layer))),
+    'int8 inside': (TwoDense, lambda layer: _of_int8(layer.second)),
+    'LoRA': (_dense, _lora),
+    'LoRA, alpha': (_dense, lambda layer: layer.enable_lora(1, lora_alpha=4)),
+    'LoRA and int8': (_dense, lambda layer: (_of_int8(layer), _lora(layer))),
+    'LoRA inside': (TwoDense, lambda layer: _lora(layer.first)),
+    'LoRA of EinsumDense': (lambda: layers.EinsumDense('ab,bc->ac', UNITS), _lora),
+    'number': (lambda: KeepRate(.5), lambda layer: setattr(layer, 'rate', 4.)),
+    'regularizer': (_dense, lambda layer: setattr(
+        layer, 'activity_regularizer', keras.regularizers.L2(.3))),
+    'slope': (layers.LeakyReLU, lambda layer: setattr(layer, 'negative_slope', .9)),
+    'wrapped, frozen': (lambda: OwnWrapper(layers.Dense(UNITS)),
+                        lambda layer: _frozen(layer.layer)),
+    'wrapped, int8': (lambda: OwnWrapper(layers.Dense(UNITS)),
+                      lambda layer: _of_int8(layer.layer)),
+    'wrapped, LoRA': (lambda: OwnWrapper(layers.Dense(UNITS)),
+                      lambda layer: _lora(layer.layer)),
+}
+
+
+@operation('v', 'v', list(CHANGED))
+def changed(building, option, x):
+    make, change = CHANGED[option]
+    layer = make()
+    y = layer(x)
+    change(layer)
+    return [y]
+
+
+def _attention():
+    return layers.MultiHeadAttention(1, UNITS)
+
+
+def _recurrent(layer=layers.GRU):
+    return layer(UNITS, return_sequences=True)
+
+
+CHANGED_SEQUENCES = {
+    'backward frozen': (lambda: layers.Bidirectional(_recurrent(), merge_mode='sum'),
+                        lambda layer: _frozen(layer.backward_layer)),
+    'cell frozen': (_recurrent, lambda layer: _frozen(layer.cell)),
+    'forward frozen': (lambda: layers.Bidirectional(_recurrent(), merge_mode='ave'),
+                       lambda layer: _frozen(layer.forward_layer)),
+    'inner frozen': (lambda: layers.TimeDistributed(layers.Dense(UNITS)),
+                     lambda layer: _frozen(layer.layer)),
+    'inner LoRA': (lambda: layers.TimeDistributed(layers.Dense(UNITS)),
+                   lambda layer: _lora(layer.layer)),
+    'model frozen inside': (
+        lambda: Sequential([layers.Dense(UNITS), layers.BatchNormalization()]),
+        lambda model: _frozen(model.layers[1])),
+    'one cell frozen': (
+        lambda: layers.RNN([layers.GRUCell(UNITS), Cell(UNITS)],
+                           return_sequences=True),
+        lambda layer: _frozen(layer.cell.cells[1])),
+    'rate': (lambda: layers.Dropout(.5), lambda layer: setattr(layer, 'rate', .1)),
+}
+
+
+@operation('s', 's', list(CHANGED_SEQUENCES))
+def changed_sequences(building, option, x):
+    make, change = CHANGED_SEQUENCES[option]
+    layer = make()
+    y = layer(x)
+    change(layer)
+    return [y]
+
+
+@operation('ss', 's', ['LoRA', 'frozen', 'int8'])
+def changed_attention(building, option, x, y):
+    layer = _attention()
+    z = layer(x, y)
+    {'LoRA': _lora, 'frozen': _frozen, 'int8': _of_int8}[option](layer.query_dense)
+    return [z]
+
+
+POLICIES = {
+    'Block': lambda: Block([3], normalized=True),
+    'Dense': lambda: layers.Dense(UNITS),
+    'TwoDense': TwoDense,
+    'given': lambda: Given([layers.Dense(UNITS), Scale()]),
+    'Sequential': lambda: Sequential([layers.Dense(UNITS), Scale()]),
+    'wrapped': lambda: OwnWrapper(layers.Dense(UNITS)),
+}
+
+
+@operation('v', 'v', list(POLICIES))
+def global_policy(building, option, x):
+    """The policy is global while the layer is made, and is not any more then."""
+    before = keras.config.dtype_policy()
+    keras.config.set_dtype_policy('mixed_float16')
+    try:
+        y = POLICIES[option]()(x)
+    finally:
+        keras.config.set_dtype_policy(before)
+    return [layers.Activation('linear')(y)]
+
+
+class Noise(layers.Layer):
+    """Draws numbers in training, from a generator of its own."""
+
+    def __init__(self, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        self.generator = keras.random.SeedGenerator(seed)
+        self.seed = seed
+
+    def call(self, inputs, training=False):
+        if not training:
+            return 1. * inputs
+        return inputs + keras.random.normal(ops.shape(inputs), seed=self.generator)
+
+    def get_config(self):
+        return {**super().get_config(), 'seed': self.seed}
+
+
+SEEDED = {
+    'Dropout': lambda: layers.Dropout(.5, seed=3),
+    'GaussianDropout': lambda: layers.GaussianDropout(.3, seed=7),
+    'own': lambda: Noise(5),
+    'own, no seed': Noise,
+    'recurrent': lambda: layers.GRU(UNITS, return_sequences=True, dropout=.3,
+                                    seed=2),
+}
+
+
+@operation('s', 's', list(SEEDED))
+def seeded(building, option, x):
+    return [SEEDED[option]()(x)]
+
+
+class AddsLoss(layers.Layer):
+    """Adds losses, of its inputs and of its weight."""
+
+    def __init__(self, factor=1., **kwargs):
+        super().__init__(**kwargs)
+        self.factor = factor
+
+    def build(self, input_shape):
+        self.scale = self.add_weight(shape=(), initializer='ones', regularizer='l1')
+
+    def call(self, inputs):
+        self.add_loss(self.factor * ops.sum(inputs))
+        return self.scale * inputs
+
+
+@operation('s', 's', ['default', 'given'])
+def adds_loss(building, option, x):
+    return [AddsLoss(*([.3] if option == 'given' else []))(x)]
+
+
+# Layers that hold what is not easily held
+
+
+class Delegates(OneShape):
+    """Hands on to its layer what it does not have itself."""
+
+    def __init__(self, inner, **kwargs):
+        super().__init__(**kwargs)
+        self.inner = inner
+
+    def __getattr__(self, name):
+        if name.startswith('_') or name == 'inner':
+            raise AttributeError(name)
+        return getattr(self.inner, name)
+
+    def call(self, inputs):
+        return self.inner(inputs) / self.units
+
+
+class Child(layers.Layer):
+    """Asks the layer that it is in, which it does not keep alive."""
+
+    parent = None
+
+    def call(self, inputs):
+        return self.parent().gain * inputs
+
+
+class Parent(OneShape):
+    """Holds a layer that knows it."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.gain = self.add_weight(shape=(), initializer='ones')
+        self.child = Child()
+        self.child.parent = weakref.ref(self)
+
+    def call(self, inputs):
+        return self.child(inputs)
+
+
+class Locks(OneShape):
+    """Holds what can be neither copied nor written."""
+
+    made = []
+
+    def __init__(self, factor, **kwargs):
+        super().__init__(**kwargs)
+        self.lock, self.local = threading.Lock(), threading.local()
+        self.numbers = (factor for _ in range(3))
+        self.factor = -factor
+        Locks.made.append(self.name)
+
+    def call(self, inputs):
+        with self.lock:
+            return self.factor * inputs
+
+
+class Remembers(OneShape):
+    """Keeps what it was called with, and what it gave."""
+
+    def call(self, inputs):
+        self.taken = inputs
+        self.given = [2. * inputs, {'shape': ops.shape(inputs)}]
+        return self.given[0]
+
+
+class Tracks(OneShape):
+    """Holds a metric, variables in containers, and counts."""
+
+    def __init__(self, start=0., **kwargs):
+        super().__init__(**kwargs)
+        self.mean = keras.metrics.Mean(name='mean')
+        self.gains = {'a': [keras.Variable(start)], 'b': (keras.Variable(3.),)}
+        self.count = self.add_weight(shape=(), initializer='zeros', trainable=False)
+
+    def call(self, inputs, training=False):
+        if training:
+            self.count.assign_add(1.)
+        return (self.gains['a'][0] + self.gains['b'][0] + self.count) * inputs
+
+
+class Careful(OneShape):
+    """Checks and changes what is set."""
+
+    def __init__(self, rate, **kwargs):
+        super().__init__(**kwargs)
+        self.rate = rate
+
+    @property
+    def rate(self):
+        return self._rate / 100.
+
+    @rate.setter
+    def rate(self, value):
+        if not 0. < value < 1.:
+            raise ValueError('Not a rate: %r' % value)
+        self._rate = 100. * value
+
+    def call(self, inputs):
+        return self.rate * inputs
+
+
+class CarefulWithConfig(Careful):
+    """Has the rate in its config."""
+
+    def get_config(self):
+        return {**super().get_config(), 'rate': self.rate}
+
+
+def _registered(cls):
+    """Is a decorator of the user's: a class whose instances know their number."""
+    @functools.wraps(cls, updated=())
+    class Numbered(cls):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self.number = len(args) + len(kwargs)
+    return Numbered
+
+
+Decorated = _registered(KeepRate)
+ODD = {
+    'careful': lambda: Careful(.4),
+    'careful, config': lambda: CarefulWithConfig(.4),
+    'decorated': lambda: Decorated(.3),
+    'delegates': lambda: Delegates(layers.Dense(UNITS)),
+    'local class': lambda: type('Local', (KeepRate,), {'extra': 2})(rate=.1),
+    'locks': lambda: Locks(.5),
+    'parent': Parent,
+    'remembers': Remembers,
+    'SpectralNormalization': lambda: layers.SpectralNormalization(
+        layers.Dense(UNITS, activation=gelu)),
+    'tracks': Tracks,
+    'tracks, given': lambda: Tracks(2.),
+}
+
+
+@operation('v', 'v', list(ODD))
+def odd(building, option, x):
+    return [ODD[option]()(x)]
+
+
+@operation('s', 's', list(ODD))
+def odd_in_steps(building, option, x):
+    return [Sequential([ODD[option](), layers.LayerNormalization()])(x)]
+
+
+def _counter():
+    """Returns a function whose closure holds itself and a list."""
+    calls = []
+
+    def call(x, again=True):
+        calls.append(type(x))
+        return call(.5 * x, False) if again else x
+    return call
+
+
+def _doubled(function):
+    @functools.wraps(function)
+    def call(x):
+        return 2 * function(x)
+    return call
+
+
+class Static:
+    factor = .3
+
+    @staticmethod
+    def halved(x):
+        return .5 * x
+
+    @classmethod
+    def scaled(cls, x):
+        return cls.factor * x
+
+
+ODD_FUNCTIONS = {
+    'builtin': lambda: operator.neg,
+    'cached': lambda: functools.lru_cache(None)(scaled).__wrapped__,
+    'class method': lambda: Static.scaled,
+    'decorated': lambda: _doubled(ops.tanh),
+    'decorated lambda': lambda: _doubled(lambda x: FACTOR * x),
+    'layer': lambda: layers.LeakyReLU(.3),
+    'partial of partial': lambda: functools.partial(
+        functools.partial(scaled), by=2.),
+    'recursive': _counter,
+    'static method': lambda: Static.halved,
+    'text': lambda: 'leaky_relu',
+    'with attributes': lambda: _with_attributes(lambda x: 3 * x),
+}
+
+
+def _with_attributes(function):
+    function.calls, function.names = 0, ['a']
+    return function
+
+
+@operation('s', 's', list(ODD_FUNCTIONS))
+def odd_function(building, option, x):
+    return [layers.Dense(UNITS, activation=ODD_FUNCTIONS[option]())(x)]
+
+
+@operation('v', 'v', [name for name in ODD_FUNCTIONS if name != 'text'])
+def odd_lambda(building, option, x):
+    return [layers.Lambda(ODD_FUNCTIONS[option]())(x)]
+
+
+class Shares(OneShape):
+    """Is given a variable or a generator that others have, too."""
+
+    def __init__(self, shared, factor=1., **kwargs):
+        super().__init__(**kwargs)
+        self.shared, self.factor = shared, factor
+
+    def call(self, inputs, training=False):
+        if isinstance(self.shared, keras.random.SeedGenerator):
+            rate = .5 if training else 0.
+            return keras.random.dropout(inputs, rate, seed=self.shared)
+        return self.factor * self.shared * inputs
+
+
+SHARED_STATE = {
+    'generator': lambda: keras.random.SeedGenerator(4),
+    'variable': lambda: keras.Variable(2., name='temperature'),
+}
+
+
+@operation('vv', 'vv', list(SHARED_STATE))
+def shared_state(building, option, x, y):
+    state = SHARED_STATE[option]()
+    return [Shares(state)(x), Shares(state, .3)(y)]
+
+
+@operation('vv', 'v', list(SHARED_STATE))
+def state_shared_by_all(building, option, x, y):
+    state = building.shared(option, SHARED_STATE[option])
+    return [layers.Add()([Shares(state)(x), y])]
+
+
+# How the outer model is made
+
+
+class Attributed(Model):
+    """A functional model that keeps layers and has weights of its own."""
+
+    def __init__(self, inputs, outputs, kind=tuple, **kwargs):
+        super().__init__(inputs, outputs, **kwargs)
+        own = [layer for layer in self.layers if layer.weights]
+        self.some = kind(own[-2:])
+        self.by_name = {layer.name: layer for layer in own}
+        self.gain = self.add_weight(shape=(), initializer='ones')
+        self.extra = keras.Variable(np.array([1., 2.], 'float32'))
+        self.method = own[0].count_params if own else None
+
+    def call(self, inputs, training=None, mask=None):
+        outputs = super().call(inputs, training=training, mask=mask)
+        return [self.gain * outputs[0] + self.extra[1]] + list(outputs[1:])
+
+
+class Focal(keras.losses.Loss):
+    """A loss of the user, without a config."""
+
+    def __init__(self, gamma=2., **kwargs):
+        super().__init__(**kwargs)
+        self.gamma = gamma
+
+    def call(self, y_true, y_pred):
+        return ops.mean(ops.abs(y_true - y_pred) ** self.gamma, axis=-1)
+
+
+def _pinball(quantile):
+    def loss(y_true, y_pred):
+        error = y_true - y_pred
+        return ops.mean(ops.maximum(quantile * error, (quantile - 1) * error), -1)
+    return loss
+
+
+LOSSES = {
+    'closure': lambda: _pinball(.9),
+    'CosineSimilarity': lambda: keras.losses.CosineSimilarity(axis=1),
+    'Focal': lambda: Focal(3.),
+    'Huber': lambda: keras.losses.Huber(delta=.5),
+    'text': lambda: 'mse',
+}
+OPTIMIZERS = {
+    'Adam': lambda: keras.optimizers.Adam(.01, beta_1=.5, amsgrad=True),
+    'schedule': lambda: keras.optimizers.SGD(
+        keras.optimizers.schedules.ExponentialDecay(.1, 10, .5), momentum=.9,
+        clipnorm=.5),
+    'text': lambda: 'rmsprop',
+}
+
+
+@whole(['%s, %s' % pair for pair in itertools.product(LOSSES, OPTIMIZERS)])
+def compiled(option, inputs, outputs):
+    loss, optimizer = option.split(', ')
+    model = Model(inputs, outputs)
+    model.compile(OPTIMIZERS[optimizer](), [LOSSES[loss]() for _ in outputs],
+                  loss_weights=[1. / (i + 1) for i in range(len(outputs))])
+    return model
+
+
+@whole(['list', 'set', 'tuple'])
+def attributed(option, inputs, outputs):
+    return Attributed(inputs, outputs, {'list': list, 'set': set}.get(option, tuple))
+
+
+@whole()
+def frozen_inside(option, inputs, outputs):
+    model = Model(inputs, outputs)
+    for layer in list(model._flatten_layers())[1::3]:
+        layer.trainable = False
+    return model
+
+
+@whole()
+def frozen_variables(option, inputs, outputs):
+    model = Model(inputs, outputs)
+    for variable in model.trainable_variables[::2]:
+        variable.trainable = False
+    return model
+
+
+@whole()
+def with_lora(option, inputs, outputs):
+    model = Model(inputs, outputs)
+    for layer in model._flatten_layers():
+        if type(layer) in (layers.Dense, layers.EinsumDense) and layer.built:
+            layer.enable_lora(1)
+    return model
+
+
+@whole()
+def quantized(option, inputs, outputs):
+    model = Model(inputs, outputs)
+    if all(layer.quantization_mode is None for layer in model._flatten_layers()):
+        model.quantize('int8')
+    return model
+
+
+class OfModel(Model):
+    """A functional model with an argument of its own, which trains in its way."""
+
+    def __init__(self, model, factor=1., **kwargs):
+        super().__init__(model.inputs, model.outputs, **kwargs)
+        self.inner, self.factor = model, factor
+        self.tracker = keras.metrics.Mean(name='loss')
+
+    def compute_loss(self, *args, **kwargs):
+        return self.factor * super().compute_loss(*args, **kwargs)
+
+
+@whole(['compiled', 'not compiled'])
+def of_model(option, inputs, outputs):
+    model = OfModel(Model(inputs, outputs), factor=.5)
+    if option == 'compiled':
+        model.compile('sgd', 'mse')
+    return model
+
+
+class Explains(Model):
+    """A functional model with another one on the same layers."""
+
+    def __init__(self, inputs, outputs, **kwargs):
+        super().__init__(inputs, outputs, **kwargs)
+        self.hidden = Model(inputs, [layer.output for layer in self.layers[:3]])
+
+
+@whole()
+def explains(option, inputs, outputs):
+    return Explains(inputs, outputs)

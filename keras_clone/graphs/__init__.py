@@ -9,9 +9,11 @@ import keras
 if hasattr(keras, 'KerasTensor'):
     from .keras3 import *  # noqa: F401,F403
     from .keras3 import inner_layers
+    from .training_keras3 import STEPPED, draw_targets, train_once  # noqa: F401
 else:
     from .keras2 import *  # noqa: F401,F403
     from .keras2 import inner_layers
+    from .training_keras2 import STEPPED, draw_targets, train_once  # noqa: F401
 
 
 def all_layers(model):

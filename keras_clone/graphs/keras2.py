@@ -6,7 +6,9 @@ TensorFlow and Theano, what a tensor is computed from can be looked up.
 """
 import collections
 import contextlib
+import functools
 import importlib
+import inspect
 import os
 import shutil
 import tempfile
@@ -18,6 +20,7 @@ from keras.engine.base_layer import Layer
 from keras.engine.base_layer import Node
 from keras.engine.network import Network
 from keras.models import Model
+from keras.models import Sequential
 
 from ..drawing import Input
 from ..drawing import consumers
@@ -40,6 +43,36 @@ def is_tensor(value):
     except ValueError:
         return False
     return True
+
+
+def is_layer(value):
+    """Returns whether `value` is a layer."""
+    return isinstance(value, Layer)
+
+
+def is_variable(value):
+    """Returns whether `value` is a variable of the backend."""
+    if backend_name() == 'theano':
+        return hasattr(value, 'get_value') and is_tensor(value)
+    if backend_name() == 'cntk':
+        return getattr(value, 'is_parameter', False)
+    return hasattr(value, 'assign_add') and is_tensor(value)
+
+
+def is_left_by_call(value):
+    """Returns whether `value` is a tensor that is no variable: the next call of a
+    layer leaves another."""
+    return is_tensor(value) and not is_variable(value)
+
+
+def is_part(value):
+    """Returns whether `value` is a layer, a variable or a tensor."""
+    return is_layer(value) or is_tensor(value)
+
+
+def as_array(value):
+    """Returns an array as it is, None for anything else."""
+    return value if isinstance(value, np.ndarray) else None
 
 
 def is_network(layer):
@@ -122,6 +155,11 @@ def _collect_layers(label, value, found):
             _collect_layers('%s[%r]' % (label, key), each, found)
 
 
+def inputs_and_outputs(network):
+    """Returns the lists of inputs and outputs of a network, empty if not built."""
+    return network.inputs or [], network.outputs or []
+
+
 def inputs_of(model):
     """Returns the inputs of a model, as `drawing.draw_inputs` takes them."""
     layers = [x._keras_history[0] for x in model.inputs]
@@ -142,7 +180,47 @@ def _onward(layer):
 
 
 # What layer and clone have in common, apart from their class.
-ATTRIBUTES = ('trainable', 'stateful', 'built', 'supports_masking')
+FLAGS = ('trainable', 'stateful', 'built', 'supports_masking')
+# The classes from which layers and models get what Keras needs.
+BASES = (Sequential, Model, Network, Layer)
+# What is compared elsewhere.
+LEFT_OUT = (Node,)
+# What Keras sets on some layers: what calls leave behind, what the graph tells, what
+# a config tells; `layer` of a `Bidirectional` computes nothing.
+SET_BY_KERAS = ('dtype', 'batch_input_shape', 'is_placeholder', '_input_map',
+                '_metrics', '_states', '_trainable', 'layer',
+                '_obj_reference_counts')
+
+
+def flags_of(layer):
+    """Returns what is told of every layer: {what: value}."""
+    return {name: getattr(layer, name, None) for name in FLAGS}
+
+
+def own_attributes(layer):
+    """Returns the attributes of a layer that not every layer has: {name: value}."""
+    left_out = _names_of_every(isinstance(layer, Network))
+    return {name: value for name, value in vars(layer).items()
+            if name not in left_out}
+
+
+@functools.lru_cache(maxsize=None)
+def _names_of_every(is_network):
+    """Returns the names of attributes that Keras itself sets on all layers, or on
+    networks: those that their code mentions."""
+    names = set(vars(Layer(name='layer'))).union(SET_BY_KERAS)
+    for cls in (Network, Model, Sequential) if is_network else ():
+        for function in vars(cls).values():
+            code = getattr(inspect.unwrap(function), '__code__', None)
+            names.update(code.co_names if code else ())
+    return names
+
+
+def names_left_out(value):
+    """Returns the names of those attributes of an object that need not agree."""
+    if isinstance(value, keras.initializers.Initializer):
+        return {'seed'}  # From 2.3 on, it counts calls.
+    return set()
 
 
 def attachments(model):
@@ -152,8 +230,11 @@ def attachments(model):
 
 
 def weights_of(layer):
-    """Returns the weights of a layer, with those of the layers that it holds."""
-    return layer.weights
+    """Returns the weights of a layer, with those of the layers that it holds.
+
+    A network has none but those of its layers.
+    """
+    return [] if isinstance(layer, Network) else layer.weights
 
 
 def kind_of(variable):
@@ -169,16 +250,14 @@ def values_of(variables):
 def own_variables(layer):
     """Returns a layer's weights and recurrent states, with text for each.
 
-    A network has no weights but those of its layers.
-
     # Returns
         List of pairs (`weight 0` or the like, variable).
     """
-    weights = [] if isinstance(layer, Network) else layer.weights
     states = [each for each in getattr(layer, 'states', None) or []
               if is_tensor(each)]
     return [('%s %d' % (kind, i), each)
-            for kind, variables in (('weight', weights), ('state', states))
+            for kind, variables in (('weight', weights_of(layer)),
+                                    ('state', states))
             for i, each in enumerate(variables)]
 
 
@@ -411,7 +490,28 @@ def _session(graph):
     return v1.Session(graph=graph, config=config)
 
 
-def evaluator(model, values, nodes=None, on=None, read=None):
+def seeds_of(layer):
+    """Random numbers of Keras 2 come from the backend, with seeds in its graph."""
+    return []
+
+
+def other_seeds(read, kept=()):
+    """See `seeds_of`: what is computed again is computed from other numbers."""
+    return []
+
+
+def is_of_nobody(variable):
+    """Returns whether a variable belongs to Keras, not to a model."""
+    return False
+
+
+@contextlib.contextmanager
+def adapted_weights_kept(model):
+    """No layer of Keras 2 has an `adapt`."""
+    yield
+
+
+def evaluator(model, values, nodes=None, on=None, read=None, state=()):
     """Returns a function that computes what a model gives, as often as it is called.
 
     # Arguments
@@ -420,6 +520,7 @@ def evaluator(model, values, nodes=None, on=None, read=None):
         nodes: list of nodes of the model, if not its outputs are asked for.
         on: list of the tensors that the model was built on, if it was.
         read: left as it is: what a model computes from is told by `sources`.
+        state: left as it is, see `seeds_of`.
 
     # Returns
         A function without arguments that returns a list of arrays: the outputs of

@@ -6,6 +6,7 @@ that came of it. What a model computes from is told by the variables it reads.
 """
 import collections
 import contextlib
+import functools
 import os
 import random
 import shutil
@@ -23,6 +24,9 @@ from keras.src.ops.function import Function
 from keras.src.ops.node import Node
 from keras.src.ops.operation import Operation
 from keras.src.ops.symbolic_arguments import SymbolicArguments
+from keras.src.random.seed_generator import GLOBAL_SEED_GENERATOR
+from keras.src.random.seed_generator import SeedGenerator
+from keras.src.utils.tracking import Tracker
 
 from ..drawing import Input
 from ..drawing import consumers
@@ -34,8 +38,17 @@ RECORDS = (Node, SymbolicArguments)
 # is called, and are compared then.
 MASKS_MAY_APPEAR = True
 # What layer and clone have in common, apart from their class.
-ATTRIBUTES = ('trainable', 'stateful', 'built', 'supports_masking', 'compute_dtype',
-              'variable_dtype')
+FLAGS = ('trainable', 'stateful', 'built', 'supports_masking', 'compute_dtype',
+         'variable_dtype', 'quantization_mode', 'autocast', '_convert_input_args',
+         '_allow_non_tensor_positional_args')
+# The classes from which layers and models get what Keras needs.
+BASES = (Functional, keras.Sequential, keras.Model, Layer, Function, Operation)
+# What is compared elsewhere, or is not to be the same.
+LEFT_OUT = (Node, SymbolicArguments, SeedGenerator, Tracker)
+# What `fit` and the like set on a model, and compiling alone does not.
+SET_BY_FITTING = ('history', 'stop_evaluating', 'stop_predicting', 'training',
+                  '_eval_epoch_iterator', '_obj_reference_counts_dict',
+                  '_remat_mode')
 
 
 def backend_name():
@@ -46,6 +59,33 @@ def backend_name():
 def is_tensor(value):
     """Returns whether `value` is a symbolic tensor or a variable."""
     return isinstance(value, (keras.KerasTensor, keras.Variable))
+
+
+def is_layer(value):
+    """Returns whether `value` is a layer or another operation."""
+    return isinstance(value, Operation)
+
+
+def is_variable(value):
+    """Returns whether `value` is a variable."""
+    return isinstance(value, keras.Variable)
+
+
+def is_left_by_call(value):
+    """Returns whether `value` is a symbolic tensor: the next call leaves another."""
+    return isinstance(value, keras.KerasTensor)
+
+
+def is_part(value):
+    """Returns whether `value` is a layer, a variable or a symbolic tensor."""
+    return is_layer(value) or is_tensor(value)
+
+
+def as_array(value):
+    """Returns an array or a tensor that is not symbolic as an array, else None."""
+    if isinstance(value, np.ndarray):
+        return value
+    return ops.convert_to_numpy(value) if backend.is_tensor(value) else None
 
 
 def is_network(layer):
@@ -130,6 +170,59 @@ def inner_layers(layer):
     return [(str(i), each) for i, each in enumerate(held)]
 
 
+def inputs_and_outputs(network):
+    """Returns the lists of inputs and outputs of a network, empty if not built."""
+    graph = _graph(network)
+    return ([], []) if graph is None else (graph.inputs, graph.outputs)
+
+
+def flags_of(layer):
+    """Returns what is told of every layer: {what: value}."""
+    flags = {name: getattr(layer, name, None) for name in FLAGS}
+    flags['dtype policy'] = str(getattr(layer, 'dtype_policy', None))
+    return flags
+
+
+def own_attributes(layer):
+    """Returns the attributes of a layer that not every layer has: {name: value}.
+
+    With them is the vocabulary of a layer that has one: its table is no attribute
+    one can look into.
+    """
+    base = next(base for base in BASES if isinstance(layer, base))
+    found = {name: value for name, value in vars(layer).items()
+             if name not in _names_of_every(base) and
+             not name.startswith('_self_')}
+    if hasattr(layer, 'get_vocabulary'):
+        with contextlib.suppress(Exception):  # It may have none yet.
+            found['vocabulary'] = list(layer.get_vocabulary())
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def _names_of_every(base):
+    """Returns the names of the attributes that all have that are of a class."""
+    if base is keras.Model:
+        return _names_of_every(Functional)
+    x = keras.Input((1,), name='x')
+    made = {Function: lambda: Function(x, x + 1, name='x'),
+            Functional: lambda: keras.Model(x, x, name='x'),
+            keras.Sequential: lambda: keras.Sequential([x], name='x')}.get(
+                base, lambda: base(name='x'))()
+    if isinstance(made, keras.Model):
+        made.compile('sgd', 'mse')
+    return set(vars(made)).union(SET_BY_FITTING) - {'activity_regularizer'}
+
+
+def names_left_out(value):
+    """Returns the names of those attributes of an object that need not agree."""
+    if isinstance(value, keras.metrics.Metric):
+        return {'_variables', '_metrics', '_tracker'}
+    if isinstance(value, keras.initializers.Initializer):
+        return {'seed'}  # Where none is given, one is drawn.
+    return set()
+
+
 def inputs_of(model):
     """Returns the inputs of a model, as `drawing.draw_inputs` takes them."""
     return [Input(x.shape, x.dtype, x.sparse,
@@ -154,7 +247,18 @@ def attachments(model):
     """Returns what a model has apart from its layers: {text: what to compare}."""
     if not getattr(model, 'compiled', False):
         return {'being compiled': False}
-    return {'being compiled': True, 'optimizer': type(model.optimizer)}
+    found = {'being compiled': True, 'optimizer': type(model.optimizer)}
+    with contextlib.suppress(Exception):  # A schedule may have no config.
+        found['settings of the optimizer'] = model.optimizer.get_config()
+    for name, value in _compiled_with(model).items():
+        if name != 'optimizer':
+            found[name + ' compiled with'] = value
+    return found
+
+
+def _compiled_with(model):
+    """Returns the arguments that a model was compiled with, if Keras keeps them."""
+    return getattr(getattr(model, '_compile_config', None), 'config', None) or {}
 
 
 def weights_of(layer):
@@ -179,7 +283,11 @@ def own_variables(layer):
 
 def kind_of(variable):
     """Returns as text what a weight is, apart from its numbers."""
-    return '%s of shape %s' % (variable.dtype, variable.shape)
+    words = ['%s of shape %s' % (variable.dtype, variable.shape)]
+    words += [] if variable.trainable else ['not trainable']
+    words += [type(each).__name__ for each in (variable.regularizer,
+                                               variable.constraint) if each]
+    return ', '.join(words)
 
 
 def values_of(variables):
@@ -253,7 +361,47 @@ def fresh_state(seed=0):
         np.random.set_state(states[1])
 
 
-def evaluator(model, values, nodes=None, on=None, read=None):
+def seeds_of(layer):
+    """Returns the states of the generators of random numbers that a layer has."""
+    return [each.state for each in getattr(layer, '_seed_generators', [])]
+
+
+def other_seeds(read, kept=()):
+    """Returns other values for the states of generators of random numbers.
+
+    # Arguments
+        read: dict of the variables that a model reads: id -> variable.
+        kept: ids of those that are to stay as they are.
+
+    # Returns
+        List of pairs (variable, value).
+    """
+    return [(each, ops.convert_to_numpy(each.value) + 1)
+            for key, each in read.items()
+            if each.name == 'seed_generator_state' and key not in kept]
+
+
+def is_of_nobody(variable):
+    """Returns whether a variable belongs to Keras, not to a model."""
+    generator = global_state.get_global_attribute(GLOBAL_SEED_GENERATOR)
+    return generator is not None and variable is generator.state
+
+
+@contextlib.contextmanager
+def adapted_weights_kept(model):
+    """Context after which the weights that `adapt` set are as before it.
+
+    What such a layer computes from is made of them only by `adapt` and by loading.
+    """
+    kept = [variable for layer in model._flatten_layers() if hasattr(layer, 'adapt')
+            for variable in layer.weights]
+    values = values_of(kept)
+    yield
+    for variable, value in zip(kept, values):
+        variable.assign(value)
+
+
+def evaluator(model, values, nodes=None, on=None, read=None, state=()):
     """Returns a function that computes what a model gives, as often as it is called.
 
     # Arguments
@@ -262,6 +410,7 @@ def evaluator(model, values, nodes=None, on=None, read=None):
         nodes: list of nodes of the model, if not its outputs are asked for.
         on: list of the tensors that the model was built on, if it was.
         read: dict to which the variables that are read are added: id -> variable.
+        state: list of pairs (variable, value that it is taken to have).
 
     # Returns
         A function without arguments that returns a list of arrays: the outputs of
@@ -269,7 +418,7 @@ def evaluator(model, values, nodes=None, on=None, read=None):
         each that is none. Calling it changes no variable.
     """
     def compute():
-        with _Readings({} if read is None else read):
+        with _Readings({} if read is None else read, state):
             return _computed(model, values, nodes, on)
     return compute
 
@@ -281,18 +430,23 @@ def _computed(model, values, nodes=None, on=None):
                    [x for node in nodes for x in node.output_tensors])
         model = keras.Model(on or graph.inputs, tensors)
     else:
-        values = tree.pack_sequence_as(graph._inputs_struct, values)
+        values = packed_inputs(model, values)
     outputs = tree.flatten(model(values, training=False))
     masks = [backend.get_keras_mask(x) for x in outputs]
     return [np.empty(0) if x is None else ops.convert_to_numpy(x)
             for x in outputs + masks]
 
 
+def packed_inputs(model, values):
+    """Returns arrays in the structure in which a model takes its inputs."""
+    return tree.pack_sequence_as(_graph(model)._inputs_struct, values)
+
+
 class _Readings(keras.StatelessScope):
     """Scope that adds to a dict which variables are read in it."""
 
-    def __init__(self, read):
-        super().__init__()
+    def __init__(self, read, state):
+        super().__init__(state)
         self.read = read
 
     def get_current_value(self, variable):

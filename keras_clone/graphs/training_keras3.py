@@ -1,0 +1,165 @@
+"""One step of training a model of Keras 3, without changing the model.
+
+Everything is computed in a scope in which variables take values and keep their own.
+"""
+import keras
+import numpy as np
+from keras import ops
+from keras import tree
+from keras.src import backend
+from keras.src.trainers.compile_utils import CompileLoss
+
+from .keras3 import _compiled_with
+from .keras3 import packed_inputs
+
+RATE = .1
+# What the weights are called that `train_once` returns.
+STEPPED = 'weights after a step of training'
+
+
+def draw_targets(model, outputs, seed=0):
+    """Draws what the loss that a model was compiled with compares its outputs to.
+
+    # Arguments
+        model: a model.
+        outputs: list of arrays, what it computes.
+        seed: what is drawn depends on it alone.
+
+    # Returns
+        A list of arrays. None if the model was compiled with no loss, or none of the
+        targets tried fits it: one that is like the output, or class numbers.
+    """
+    if _compiled_with(model).get('loss') is None:
+        return None
+    random = np.random.RandomState(seed)
+    for draw in (lambda x: random.uniform(0, 1, x.shape),
+                 lambda x: random.randint(0, x.shape[-1], x.shape[:-1])):
+        try:
+            targets = [draw(x).astype('float32') for x in outputs]
+            loss = _compiled_loss(model, targets, _packed_outputs(model, outputs))
+        except Exception:  # It may be a function of the user's.
+            continue
+        if np.isfinite(ops.convert_to_numpy(loss)).all():
+            return targets
+    return None
+
+
+def train_once(model, values, targets=None, state=()):
+    """Computes the losses of a model and one step of gradient descent.
+
+    The loss is the one that the model was compiled with, where there are targets,
+    and else the mean square of its outputs, added to the model's own losses.
+
+    # Arguments
+        model: a built model.
+        values: list of arrays, one for each input.
+        targets: list of arrays, see `draw_targets`.
+        state: list of pairs (variable, value that it is taken to have).
+
+    # Returns
+        A dict {what: list of arrays}, empty if the model has nothing to train and
+        no losses.
+    """
+    trained = [each for each in model.trainable_variables
+               if backend.is_float_dtype(each.dtype)]
+    inputs = packed_inputs(model, values)
+
+    def compute(tensors):
+        mapping = list(state) + list(zip(trained, tensors))
+        with keras.StatelessScope(mapping, collect_losses=True) as scope:
+            outputs = model(inputs, training=True)
+            own_loss = _total(model.losses)
+            loss = own_loss + _objective(model, outputs, targets)
+            after = [scope.get_current_value(each) for each in model.weights]
+        # `x is None`: not changed in the scope.
+        after = [each.value if x is None else x
+                 for each, x in zip(model.weights, after)]
+        return loss, (own_loss, loss, tree.flatten(outputs), after)
+
+    start = [ops.convert_to_tensor(each.value) for each in trained]
+    (own_loss, loss, outputs, after), gradients = _gradients(compute, start)
+    stepped = {id(each): _stepped(each, x, gradient)
+               for each, x, gradient in zip(trained, start, gradients)}
+    after = [stepped.get(id(each), x) for each, x in zip(model.weights, after)]
+    return {'losses': _arrays([own_loss]), 'the loss in training': _arrays([loss]),
+            'outputs in training': _arrays(outputs),
+            STEPPED: _arrays(after)}
+
+
+def _arrays(tensors):
+    return [ops.convert_to_numpy(each) for each in tensors]
+
+
+def _total(losses):
+    return sum((ops.sum(ops.cast(each, 'float32')) for each in losses),
+               ops.zeros(()))
+
+
+def _objective(model, outputs, targets):
+    if targets is not None:
+        return ops.sum(_compiled_loss(model, targets, outputs))
+    floats = [x for x in tree.flatten(outputs)
+              if backend.is_float_dtype(backend.standardize_dtype(x.dtype))]
+    return _total([ops.mean(ops.square(ops.cast(x, 'float32'))) for x in floats])
+
+
+def _compiled_loss(model, targets, outputs):
+    """Computes the loss that a model was compiled with, by an object of its own: the
+    model's would note the structure of what it was given."""
+    settings = _compiled_with(model)
+    loss = CompileLoss(settings['loss'], settings.get('loss_weights'),
+                       output_names=model.output_names)
+    return loss(tree.pack_sequence_as(outputs, targets), outputs)
+
+
+def _packed_outputs(model, outputs):
+    outputs = [ops.convert_to_tensor(x) for x in outputs]
+    struct = getattr(model, '_functional', model)._outputs_struct
+    return tree.pack_sequence_as(struct, outputs)
+
+
+def _stepped(variable, x, gradient):
+    if gradient is None:
+        return x
+    x = x - ops.cast(RATE * gradient, x.dtype)
+    return variable.constraint(x) if variable.constraint else x
+
+
+def _gradients(compute, tensors):
+    """Returns what else `compute` returns beside a number, and the gradients of that.
+
+    # Arguments
+        compute: function that takes tensors and returns a pair (number, anything).
+        tensors: list of tensors.
+    """
+    return {'tensorflow': _gradients_of_tensorflow, 'jax': _gradients_of_jax,
+            'torch': _gradients_of_torch}.get(
+                backend.backend(), _no_gradients)(compute, tensors)
+
+
+def _gradients_of_tensorflow(compute, tensors):
+    import tensorflow as tf
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(tensors)
+        loss, rest = compute(tensors)
+    return rest, [None if each is None else tf.convert_to_tensor(each)
+                  for each in tape.gradient(loss, tensors)]
+
+
+def _gradients_of_jax(compute, tensors):
+    import jax
+    gradients, rest = jax.grad(compute, has_aux=True)(tensors)
+    return rest, gradients
+
+
+def _gradients_of_torch(compute, tensors):
+    import torch
+    tensors = [each.detach().clone().requires_grad_() for each in tensors]
+    loss, rest = compute(tensors)
+    if not tensors or not loss.requires_grad:
+        return rest, [None] * len(tensors)
+    return rest, torch.autograd.grad(loss, tensors, allow_unused=True)
+
+
+def _no_gradients(compute, tensors):
+    return compute(tensors)[1], [None] * len(tensors)
