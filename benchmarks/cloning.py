@@ -242,15 +242,18 @@ def against_released(rows):
 
 # What is printed and written
 
-HEADINGS = ('model', 'build', 'released', 'ours', 'deepcopy', 'config', 'file',
-            'ops', 'MB', 'own', 'misses')
+def headings(rows):
+    """Returns the headings of rows: older ones were not measured in every way."""
+    return (['model'] + [way for way in WAYS if way in rows[0]['seconds']] +
+            ['ops', 'MB', 'own', 'misses'])
 
 
 def cells(row):
-    """Returns a row as texts, in the order of HEADINGS: milliseconds for each way,
+    """Returns a row as texts, in the order of `headings`: milliseconds for each way,
     then ops, megabytes and own share of our clone."""
-    times = ['-' if row['seconds'].get(way) is None else
-             '{:.0f}'.format(1e3 * row['seconds'][way]) for way in WAYS]
+    times = ['-' if row['seconds'][way] is None else
+             '{:.0f}'.format(1e3 * row['seconds'][way])
+             for way in WAYS if way in row['seconds']]
     return [row['name']] + times + [
         str(row['ops']['ours'] or '-'), '{:.1f}'.format(row['megabytes']),
         '{:.1%}'.format(row['share']), missed_goals(row)]
@@ -258,7 +261,7 @@ def cells(row):
 
 def print_rows(rows):
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    for heading in HEADINGS:
+    for heading in headings(rows):
         table.add_column(heading, justify='left' if heading in ('model', 'misses')
                          else 'right')
     for row in rows:
@@ -312,8 +315,8 @@ def _page_of(run):
     yield ''
     yield against_released(run['rows'])
     yield ''
-    yield '| ' + ' | '.join(HEADINGS) + ' |'
-    yield '|---' * len(HEADINGS) + '|'
+    yield '| ' + ' | '.join(headings(run['rows'])) + ' |'
+    yield '|---' * len(headings(run['rows'])) + '|'
     for row in run['rows']:
         yield '| ' + ' | '.join(cells(row)) + ' |'
     yield ''
