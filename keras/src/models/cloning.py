@@ -12,6 +12,7 @@ import tempfile
 
 from keras_clone.cloner import Cloner
 from keras_clone.cloner import with_lost_attributes
+from keras_clone.holding import NotCopied
 from keras_clone.nodes import in_call_order
 
 from keras.src import backend
@@ -281,7 +282,13 @@ class _Cloner(Cloner):
         super().adopt(layer, clone)
         if hasattr(layer, "adapt") and layer.built and type(clone) is type(layer):
             self.build(layer, clone)
-            _carry_what_was_adapted(layer, clone)
+            try:
+                _carry_what_was_adapted(layer, clone)
+            except Exception as error:
+                raise NotCopied(
+                    "it was adapted, and this release of Keras does not load "
+                    f"what it saves of it ({type(error).__name__}: {error})"
+                ) from error
             self.agree(layer, clone)
         if _is_graph(layer) and type(clone) is type(layer):
             for old, new in zip(layer._layers, clone._layers):
