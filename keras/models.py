@@ -127,6 +127,8 @@ class _Cloner(Cloner):
         tensor_map: dict {id of a tensor or of a mask: its clone}.
     """
 
+    runs_again = False
+
     def __init__(self, model, layer_map=None, attributes=None):
         super().__init__(model, layer_map, attributes)
         self.tensor_map = {}

@@ -62,6 +62,10 @@ class Cloner:
 
     # What an overlay says.
 
+    # Whether a clone computes by calling its layers again: what is set on a layer
+    # once it was called counts, too.
+    runs_again = True
+
     def is_layer(self, value):
         """Returns whether a value is a layer or another node's operation."""
         raise NotImplementedError
@@ -470,7 +474,7 @@ class Cloner:
         if type(made) is type(value):
             new = self._pair(value, made)
             return new if self._is_final else made
-        return self.state(value) if self._is_final else made
+        return self.state(value) if self._is_final and self.runs_again else made
 
     def _agreed_container(self, value, made):
         if made is value:

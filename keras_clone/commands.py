@@ -357,7 +357,7 @@ def _print_not_compared(rows, inactive):
     """Prints what a clone that is called faithful was not compared in."""
     for row in rows:
         for heading, key in _columns(inactive):
-            if row[key]['not_compared']:
+            if row[key].get('not_compared'):
                 click.echo('Not compared, %s, %s: %s.\n' % (
                     row['description'], heading.lower(),
                     ', '.join(row[key]['not_compared'])))

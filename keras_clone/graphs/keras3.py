@@ -24,7 +24,6 @@ from keras.src.ops.function import Function
 from keras.src.ops.node import Node
 from keras.src.ops.operation import Operation
 from keras.src.ops.symbolic_arguments import SymbolicArguments
-from keras.src.random.seed_generator import GLOBAL_SEED_GENERATOR
 from keras.src.random.seed_generator import SeedGenerator
 from keras.src.utils.tracking import Tracker
 
@@ -206,7 +205,8 @@ def _names_of_every(base):
         return _names_of_every(Functional)
     x = keras.Input((1,), name='x')
     made = {Function: lambda: Function(x, x + 1, name='x'),
-            Functional: lambda: keras.Model(x, x, name='x'),
+            Functional: lambda: keras.Model(x, keras.layers.Identity(name='x')(x),
+                                            name='x'),
             keras.Sequential: lambda: keras.Sequential([x], name='x')}.get(
                 base, lambda: base(name='x'))()
     if isinstance(made, keras.Model):
@@ -383,7 +383,7 @@ def other_seeds(read, kept=()):
 
 def is_of_nobody(variable):
     """Returns whether a variable belongs to Keras, not to a model."""
-    generator = global_state.get_global_attribute(GLOBAL_SEED_GENERATOR)
+    generator = global_state.get_global_attribute('global_seed_generator')
     return generator is not None and variable is generator.state
 
 
