@@ -431,6 +431,8 @@ class Cloner:
         Looked at are plain data and arrays. An object may draw a seed when it is
         made, as initializers do: only a missing one is told.
         """
+        if value is None and made is MISSING:
+            return False
         if _is_plain(value):
             return ((made is MISSING or _is_plain(made) and differ(value, made)) and
                     not self._identifies(value))

@@ -205,7 +205,7 @@ def _names_of_every(base):
         return _names_of_every(Functional)
     x = keras.Input((1,), name='x')
     made = {Function: lambda: Function(x, x + 1, name='x'),
-            Functional: lambda: keras.Model(x, keras.layers.Identity(name='x')(x),
+            Functional: lambda: keras.Model(x, keras.layers.Identity(name='y')(x),
                                             name='x'),
             keras.Sequential: lambda: keras.Sequential([x], name='x')}.get(
                 base, lambda: base(name='x'))()

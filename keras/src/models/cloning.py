@@ -120,7 +120,7 @@ def clone_model(
         )
         return cloner, cloner.clone(input_tensors, call_function)
 
-    if input_tensors is None:
+    if input_tensors is None and clone_function is None:
         cloner, clone = with_lost_attributes(make)
     else:
         cloner, clone = make({})
