@@ -22,6 +22,7 @@ from keras import constraints
 from keras import initializers
 from keras import layers
 from keras import regularizers
+from keras.layers.wrappers import Wrapper
 from keras.models import Model
 from keras.models import Sequential
 from keras.models import model_from_json
@@ -559,7 +560,7 @@ def written_in_steps(building, option, x):
     return [layers.TimeDistributed(Written(TO_WRITE['Dense'](), option))(x)]
 
 
-class Jsoned(layers.Wrapper):
+class Jsoned(Wrapper):
     """A wrapper whose config goes through JSON."""
 
     def build(self, input_shape):
