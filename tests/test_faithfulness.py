@@ -185,6 +185,7 @@ NOT_COMPARED = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize('build', [
     chain, masked, twice, nested, powers, stateful, every_kind_of_layer, sequential,
     unbuilt, two_outputs, layers_in_a_dict, random_outputs, not_finite])
@@ -895,6 +896,7 @@ def test_what_tells_layers_and_calls_apart_is_not_owed():
     assert found(check(build, lambda model: build(7))) == []
 
 
+@pytest.mark.once
 @pytest.mark.parametrize('holder', [
     lambda each: (each,), lambda each: {'a': [each]}, lambda each: {each},
     lambda each: Named(a=each), lambda each: lambda: each, Owner,
@@ -966,6 +968,7 @@ class Trains(layers.Layer):
         return K.in_train_phase(self.factor * scaled, scaled)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize('change, layer, what', [
     ({'loss': 2.}, '', 'losses'),
     ({'factor': 3.}, '', 'outputs in training'),

@@ -464,6 +464,7 @@ def test_activation_that_holds_a_weight(holding):
     assert_computes_by_itself(model, clone_model(model))
 
 
+@pytest.mark.once
 def test_lambda_that_holds_a_tensor_made_from_a_weight(assert_faithful):
     def build():
         x = Input((3,))
