@@ -1163,17 +1163,6 @@ class Scaled(layers.Dense):
         return self.factor * super(Scaled, self).call(inputs)
 
 
-class RandomFeatures(Masked):
-    """Draws numbers when it is made."""
-
-    def __init__(self, sigma=1., **kwargs):
-        super(RandomFeatures, self).__init__(**kwargs)
-        self.matrix = np.random.normal(0, sigma, (UNITS, UNITS)).astype('float32')
-
-    def call(self, inputs):
-        return K.sin(K.dot(inputs, K.constant(self.matrix)))
-
-
 class OwnVariable(Masked):
     """Makes a weight of a variable of the backend, and lists it itself."""
 
@@ -1204,7 +1193,6 @@ WITHOUT_CONFIG = collections.OrderedDict([
     ('function', lambda: Affine(MATRIX, function=lambda x: .8 * x)),
     ('popped', lambda: Popped(UNITS, activation='tanh', offset=.5)),
     ('popped, array', lambda: Popped(UNITS, offset=MATRIX[0])),
-    ('random', lambda: RandomFeatures(2.)),
     ('subclass', lambda: Scaled(UNITS, 3., activation='tanh')),
     ('variable', lambda: OwnVariable(20.)),
 ])

@@ -2119,10 +2119,10 @@ SHARED_STATE = {
 }
 
 
-@operation('vv', 'vv', list(SHARED_STATE))
+@operation('vv', 'v', list(SHARED_STATE))
 def shared_state(building, option, x, y):
     state = SHARED_STATE[option]()
-    return [Shares(state)(x), Shares(state, .3)(y)]
+    return [layers.Add()([Shares(state)(x), Shares(state, .3)(y)])]
 
 
 @operation('vv', 'v', list(SHARED_STATE))
@@ -2219,7 +2219,8 @@ def frozen_variables(option, inputs, outputs):
 def with_lora(option, inputs, outputs):
     model = Model(inputs, outputs)
     for layer in model._flatten_layers():
-        if type(layer) in (layers.Dense, layers.EinsumDense) and layer.built:
+        if (type(layer) in (layers.Dense, layers.EinsumDense) and layer.built and
+                layer.quantization_mode is None and not layer.lora_enabled):
             layer.enable_lora(1)
     return model
 
@@ -2227,7 +2228,8 @@ def with_lora(option, inputs, outputs):
 @whole()
 def quantized(option, inputs, outputs):
     model = Model(inputs, outputs)
-    if all(layer.quantization_mode is None for layer in model._flatten_layers()):
+    if all(layer.quantization_mode is None and layer.compute_dtype == 'float32'
+           for layer in model._flatten_layers()):
         model.quantize('int8')
     return model
 
