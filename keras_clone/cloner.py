@@ -608,10 +608,18 @@ def with_lost_attributes(make):
     return cloner, clone
 
 
-def _is_plain(value):
-    if isinstance(value, CONTAINERS):
-        return holds_atoms(unwrapped(value))
-    return type(value) in ATOMS
+def _is_plain(value, holders=()):
+    """Returns whether a value is plain data, containers in containers included."""
+    if not isinstance(value, CONTAINERS):
+        return type(value) in ATOMS
+    value = unwrapped(value)
+    if holds_atoms(value):
+        return True
+    if id(value) in holders:
+        return False
+    holders += (id(value),)
+    keys = value if isinstance(value, dict) else ()
+    return all(_is_plain(each, holders) for each in [*keys, *_values(value)])
 
 
 def _values(container):

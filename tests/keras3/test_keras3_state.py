@@ -16,7 +16,8 @@ from keras.models import clone_model
 from custom_objects import RELEASE, chain, gelu
 
 ONES = np.ones((2, 3), 'float32')
-TENSORFLOW = keras.backend.backend() == 'tensorflow'
+on_tensorflow = pytest.mark.skipif(keras.backend.backend() != 'tensorflow',
+                                   reason='Keras uses TensorFlow in these layers')
 
 
 def numbers(model, value=ONES):
@@ -330,6 +331,7 @@ def test_guard_normalization_of_the_clone_can_be_adapted_anew():
     np.testing.assert_allclose(numbers(model), expected, rtol=1e-5)
 
 
+@on_tensorflow
 def test_guard_adapted_discretization():
     model = chain(lambda: adapted(layers.Discretization(num_bins=4), RANDOM))()
     clone = clone_model(clone_model(model))
@@ -348,6 +350,7 @@ class Prepared(layers.Layer):
         return self.normalization(inputs) + ops.cast(self.bins(inputs), 'float32')
 
 
+@on_tensorflow
 def test_adapted_layers_in_a_layer_of_the_user():
     layer = Prepared()
     layer.normalization.adapt(RANDOM)
@@ -386,7 +389,7 @@ def looking_up(kind, inner=False):
     return Model(x, layer(x)), layer, data
 
 
-@pytest.mark.skipif(not TENSORFLOW, reason='strings are TensorFlow\'s')
+@on_tensorflow
 @pytest.mark.parametrize('inner', [False, True], ids=['in the model', 'nested'])
 @pytest.mark.parametrize('kind', list(LOOKUPS))
 def test_adapted_vocabulary(kind, inner):
@@ -416,7 +419,7 @@ def strings(value):
     return tf.constant(value.tolist())
 
 
-@pytest.mark.skipif(not TENSORFLOW, reason='strings are TensorFlow\'s')
+@on_tensorflow
 def test_guard_vocabulary_that_was_given():
     x = keras.Input((3,), dtype='string', name='x')
     model = Model(x, layers.StringLookup(vocabulary=['a', 'b'])(x))
@@ -426,7 +429,7 @@ def test_guard_vocabulary_that_was_given():
                                   numbers(model, strings(WORDS)))
 
 
-@pytest.mark.skipif(not TENSORFLOW, reason='strings are TensorFlow\'s')
+@on_tensorflow
 def test_guard_vocabulary_of_the_clone_can_be_adapted_anew():
     model, layer, data = looking_up('strings')
     vocabulary = layer.get_vocabulary()
