@@ -262,13 +262,18 @@ class _Cloner(Cloner):
                                                for each in inner):
             # What an attempt that fails leaves of a nested model stays in a graph
             # of its own.
-            import tensorflow as tf
             try:
-                with tf.Graph().as_default():
-                    type(layer).from_config(layer.get_config())
+                self.rehearsed(layer)
             except Exception as error:
                 return self._copied(layer, error)
         return super().remade(layer)
+
+    def rehearsed(self, layer):
+        if K.backend() != 'tensorflow':
+            return super().rehearsed(layer)
+        import tensorflow as tf
+        with tf.Graph().as_default():
+            return super().rehearsed(layer)
 
     def _is_made_by_config(self, model):
         """Returns whether a nested model has a config of its own."""

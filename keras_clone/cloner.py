@@ -51,6 +51,9 @@ class Cloner:
         self.pairs = []  # (layer, clone), as they were made.
         self._attributes = attributes or {}
         self._untold = {}  # {(id of a layer, name): what was there before}
+        # {id of a layer: the attributes of a new instance}, of the clone and of one
+        # that is only looked at.
+        self._new, self._another = {}, {}
         self._pending = set()
         self._unpaired = set()
         # {id of a variable or the like: its counterpart}, and what has the id.
@@ -192,8 +195,13 @@ class Cloner:
         except Exception as error:
             return self._copied(layer, error)
         if type(clone) is type(layer):
+            self._new[id(layer)] = self.attributes(clone)
             self._set_untold_arguments(layer, clone, told)
         return clone
+
+    def rehearsed(self, layer):
+        """Returns a new layer, made as Keras makes it, only to be looked at."""
+        return type(layer).from_config(layer.get_config())
 
     def _set_untold_arguments(self, layer, clone, told):
         """Sets what a constructor took and the config of Keras's does not tell, as
@@ -242,7 +250,8 @@ class Cloner:
                 found.update(
                     ((id(layer), name), self._own_copy(value))
                     for name, value in self.attributes(layer).items()
-                    if self._is_lost(value, made.get(name, MISSING)))
+                    if self._is_lost(value, made.get(name, MISSING)) and
+                    not self._is_of_one_instance(layer, name))
         # What was set and differs all the same, `build` had made of another value.
         found.update((key, self._untold[key]) for key in set(found) &
                      set(self._untold))
@@ -392,7 +401,7 @@ class Cloner:
         for name, value in self.attributes(layer).items():
             old = made.get(name, MISSING)
             new = self._agreed(value, old)
-            if new is not old:
+            if new is not old and not self._is_of_one_instance(layer, name):
                 self.set_attribute(clone, name, old, new)
 
     def _agreed(self, value, made):
@@ -444,6 +453,22 @@ class Cloner:
     def _is_other_array(self, value, made):
         return made is MISSING or type(made) is type(value) and not np.array_equal(
             np.asarray(value), np.asarray(made))
+
+    def _is_of_one_instance(self, layer, name):
+        """Returns whether a number or text is another one in each new instance.
+
+        It is a place in a registry, say. What is drawn at random is, too, where it
+        is no integer: a layer computes with it.
+        """
+        key = id(layer)
+        new = self._new.get(key, {}).get(name)
+        if type(new) not in (int, str):
+            return False
+        if key not in self._another:
+            self._another[key] = {}
+            with contextlib.suppress(Exception):
+                self._another[key] = self.attributes(self.rehearsed(layer))
+        return differ(self._another[key].get(name, new), new)
 
     def _own_copy(self, value):
         """Returns a copy of what `_is_lost` tells of."""

@@ -208,7 +208,7 @@ def _note(notes, kept, place, value):
     elif isinstance(value, (list, tuple)):
         for i, each in enumerate(value):
             _note(notes, kept, place + (str(i),), each)
-    elif isinstance(value, np.ndarray):
+    elif isinstance(value, (np.ndarray, np.generic)):
         notes[place] = hashlib.md5(value.tobytes()).hexdigest()
     elif value is None or isinstance(value, (bool, int, float, str, bytes)):
         notes[place] = repr(value)

@@ -794,6 +794,23 @@ def test_snapshots_of_an_untouched_model_are_the_same():
     assert changes(before, snapshot(model)) == []
 
 
+class Scaled(layers.Layer):
+    """Has a weight without axes."""
+
+    def build(self, input_shape):
+        self.scale = self.add_weight(name='scale', shape=(), initializer='ones')
+        super(Scaled, self).build(input_shape)
+
+    def call(self, inputs):
+        return self.scale * inputs
+
+
+@not_on_cntk
+def test_snapshots_of_a_model_with_a_scalar_weight_are_the_same():
+    model = chain(Scaled())
+    assert changes(snapshot(model), snapshot(model)) == []
+
+
 # What layers know, at every depth
 
 

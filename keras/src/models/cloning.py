@@ -7,6 +7,7 @@ layers. `keras_clone.cloner` says how a new layer is made.
 """
 import contextlib
 import functools
+import inspect
 import os
 import tempfile
 
@@ -538,7 +539,8 @@ def _keras_attributes(base):
     if issubclass(base, Function):
         functions = [*vars(Function).values(), *vars(Functional).values()]
         for function in functions:
-            names.update(getattr(function, "__code__", base.call.__code__).co_names)
+            code = getattr(inspect.unwrap(function), "__code__", None)
+            names.update(code.co_names if code else ())
         base = Model if base is Functional else Operation
     return names.union(vars(base(name="x")))
 
