@@ -208,11 +208,14 @@ class Cloner:
         far as attributes of the same names have plain data."""
         if not type(layer).get_config.__module__.startswith('keras.'):
             return
-        made = self.attributes(clone)
-        for name in set(inspect.signature(type(layer).__init__).parameters) - told:
-            value, old = self.attributes(layer).get(name), made.get(name)
-            if (_is_plain(value) and name in made and _is_plain(old) and
-                    differ(value, old) and not self._identifies(value)):
+        names = _argument_names(type(layer)) - told
+        if not names:
+            return
+        known, made = self.attributes(layer), self._new[id(layer)]
+        for name in names & set(known) & set(made):
+            value, old = known[name], made[name]
+            if (_is_plain(value) and _is_plain(old) and differ(value, old) and
+                    not self._identifies(value)):
                 self._untold[id(layer), name] = old
                 setattr(clone, name, self._own_copy(value))
 
@@ -400,6 +403,8 @@ class Cloner:
         made = self.attributes(clone)
         for name, value in self.attributes(layer).items():
             old = made.get(name, MISSING)
+            if old is value and type(value) in ATOMS:
+                continue
             new = self._agreed(value, old)
             if new is not old and not self._is_of_one_instance(layer, name):
                 self.set_attribute(clone, name, old, new)
@@ -440,7 +445,7 @@ class Cloner:
         Looked at are plain data and arrays. An object may draw a seed when it is
         made, as initializers do: only a missing one is told.
         """
-        if value is None and made is MISSING:
+        if value is made or value is None and made is MISSING:
             return False
         if _is_plain(value):
             return ((made is MISSING or _is_plain(made) and differ(value, made)) and
@@ -631,6 +636,11 @@ def with_lost_attributes(make):
             if second.unlike() <= cloner.unlike():
                 return second, second_clone
     return cloner, clone
+
+
+@functools.lru_cache(maxsize=1024)
+def _argument_names(cls):
+    return frozenset(inspect.signature(cls.__init__).parameters)
 
 
 def _is_plain(value, holders=()):

@@ -495,7 +495,7 @@ def seeds_of(layer):
     return []
 
 
-def other_seeds(read, kept=()):
+def other_seeds(read, kept=(), draw=1):
     """See `seeds_of`: what is computed again is computed from other numbers."""
     return []
 

@@ -366,17 +366,18 @@ def seeds_of(layer):
     return [each.state for each in getattr(layer, '_seed_generators', [])]
 
 
-def other_seeds(read, kept=()):
+def other_seeds(read, kept=(), draw=1):
     """Returns other values for the states of generators of random numbers.
 
     # Arguments
         read: dict of the variables that a model reads: id -> variable.
         kept: ids of those that are to stay as they are.
+        draw: an integer; other values for each.
 
     # Returns
         List of pairs (variable, value).
     """
-    return [(each, ops.convert_to_numpy(each.value) + 1)
+    return [(each, ops.convert_to_numpy(each.value) + draw)
             for key, each in read.items()
             if each.name == 'seed_generator_state' and key not in kept]
 

@@ -235,11 +235,13 @@ class _Cloner(Cloner):
         return made
 
     def attributes(self, layer):
-        inner = vars(layer).get("_modules", {})  # PyTorch keeps them there.
+        found, inner = vars(layer), vars(layer).get("_modules")
+        if inner:  # PyTorch keeps layers there.
+            found = {**found, **inner}
         own = _keras_attributes(_keras_base(layer))
         return {
             name: value
-            for name, value in {**vars(layer), **inner}.items()
+            for name, value in found.items()
             if name not in own and not name.startswith("_self_")
         }
 
@@ -518,6 +520,11 @@ _TRAINER_ATTRIBUTES = {
 }
 
 
+_KERAS_BASES = (
+    Functional, Sequential, Model, Layer, Function, Operation, Metric, SeedGenerator
+)
+
+
 def _is_graph(layer):
     return isinstance(layer, (Functional, Sequential))
 
@@ -525,11 +532,9 @@ def _is_graph(layer):
 def _keras_base(layer):
     """Returns the class of Keras's that a layer is, or derives from: a layer has
     attributes of Keras's own making, which are the same for all of that class."""
-    bases = (
-        Functional, Sequential, Model, Layer, Function, Operation, Metric,
-        SeedGenerator,
-    )
-    return next(base for base in bases if isinstance(layer, base))
+    for base in _KERAS_BASES:
+        if isinstance(layer, base):
+            return base
 
 
 @functools.lru_cache(maxsize=None)
