@@ -56,6 +56,7 @@ class Cloner:
         self._new, self._another = {}, {}
         self._pending = set()
         self._unpaired = set()
+        self._searched = set()  # The ids of built layers, see `_find_clone`.
         # {id of a variable or the like: its counterpart}, and what has the id.
         self._state_map, self._state = {}, {}
         self._clones = set()  # The ids of all clones.
@@ -157,6 +158,18 @@ class Cloner:
                 self._pending.discard(id(layer))
             self._adopt_new(layer, clone)
         return self.layer_map[id(layer)]
+
+    def _find_clone(self, layer):
+        """Looks for the clone of a layer in what built layers hold: they may have
+        made it when they were built."""
+        if id(layer) in self.layer_map or id(layer) in self._pending:
+            return
+        self._compared.clear()
+        for holder, clone in self.pairs[:]:
+            if (id(holder) not in self._searched and getattr(clone, 'built', False)
+                    and type(clone) is type(holder)):
+                self._searched.add(id(holder))
+                self._agree(holder, clone)
 
     def _adopt_new(self, layer, clone):
         try:
@@ -338,6 +351,7 @@ class Cloner:
 
     def _replaced(self, value):
         if self.is_layer(value):
+            self._find_clone(value)
             return self.layer(value)
         if self.is_tensor(value):
             return self.tensor(value)
@@ -347,6 +361,7 @@ class Cloner:
         """Returns the counterpart of a variable or the like."""
         owner = None if id(value) in self._state_map else self._owner(value)
         if owner is not None and id(owner) not in self._unpaired:
+            self._find_clone(owner)
             clone = self.layer(owner)
             self.build(owner, clone)
             with self._without_pairs(owner):

@@ -477,6 +477,31 @@ def test_lambda_that_holds_a_tensor_made_from_a_weight(assert_faithful):
     assert_computes_by_itself(model, clone_model(model))
 
 
+class Asking(Layer):
+    """Makes its layer when it is built, and asks it for its weights."""
+
+    def build(self, input_shape):
+        self.inner = [Dense(3, name='inner')]
+        super().build(input_shape)
+
+    @property
+    def trainable_weights(self):
+        return self.inner[0].trainable_weights
+
+    def call(self, inputs):
+        return self.inner[0](inputs)
+
+
+def test_lambda_that_is_tied_to_a_layer_made_when_another_is_built(assert_faithful):
+    def build():
+        x = Input((3,))
+        asking = Asking()
+        y = asking(x)
+        kernel = asking.inner[0].kernel
+        return Model(x, Lambda(lambda x: K.dot(x, kernel), output_shape=(3,))(y))
+    assert_faithful(build)
+
+
 def test_lambda_that_reads_a_weight_of_a_layer_it_holds(assert_faithful):
     def build():
         x = Input((4,), dtype='int32')
