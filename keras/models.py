@@ -658,24 +658,15 @@ def _chain(model, x):
 
 
 def _same_class(model, **arguments):
-    """Returns a new model of the class of `model`, if need be without running a
-    constructor that takes something else than that of `Model` or `Sequential`."""
-    arguments['name'] = model.name
-    cls, base = type(model), Model if 'inputs' in arguments else Sequential
-    if base is Model and isinstance(model, Sequential):
-        cls = Model
-    if _takes(cls, arguments):
-        new_model = cls(**arguments)
-    else:
-        new_model = cls.__new__(cls)
-        base.__init__(new_model, **arguments)
+    """Returns a new model of the class of `model`.
+
+    A constructor of the user's is not run: what it takes nobody knows, and what it
+    did the attributes tell.
+    """
+    base = Model if 'inputs' in arguments else Sequential
+    is_chained = base is Model and isinstance(model, Sequential)
+    cls = Model if is_chained else type(model)
+    new_model = cls.__new__(cls)
+    base.__init__(new_model, name=model.name, **arguments)
     new_model.trainable = model.trainable
     return new_model
-
-
-def _takes(cls, arguments):
-    try:
-        inspect.signature(cls.__init__).bind(None, **arguments)
-    except TypeError:
-        return False
-    return True

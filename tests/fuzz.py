@@ -11,6 +11,7 @@ model worse than Keras as released does, it says so first, whatever else it find
 docs/evidence.md from that file; --page does the latter alone.
 """
 import collections
+import itertools
 import json
 import os
 import platform
@@ -182,24 +183,29 @@ def fuzz(models, minutes, seed, advance):
             it clones this one or a smaller one worse than Keras as released.
     """
     import random_models
-    counts, seen, until = Counts(), set(), time.time() + 60 * (minutes or 1e6)
+    counts, until = Counts(), time.time() + 60 * (minutes or 1e6)
+    is_built = {}  # {recipe: whether Keras itself can build it}
     worse = []
     released, active = Judge('off'), Judge('on')
 
     def judge_model(recipe):
         key = json.dumps(recipe)
         operations = random_models.uses(recipe)
-        assume(key not in seen)
-        seen.add(key)
+        # Hypothesis wants the same result each time: what it draws again is no
+        # reason to `assume` that it does not.
+        assume(is_built.get(key, True))
+        if key in is_built or counts.models == models:
+            return
         released.ask(recipe)
         active.ask(recipe)
         (theirs, _), (ours, reason) = released.answer(), active.answer()
-        counts.not_built += ours == NOT_BUILT
-        assume(ours != NOT_BUILT)
+        is_built[key] = ours != NOT_BUILT
+        counts.not_built += not is_built[key]
+        assume(is_built[key])
         counts.enter(operations, theirs, ours)
         advance()
         if ours != 'faithful':
-            seen.clear()  # To be judged again, when a smaller one is looked for.
+            is_built.clear()  # To be judged again, when a smaller one is looked for.
             if is_worse(theirs, ours):
                 worse.append(Worse(recipe, reason))
                 raise worse[-1]
@@ -207,10 +213,11 @@ def fuzz(models, minutes, seed, advance):
                 raise Unfaithful(recipe, reason)
 
     try:
-        while counts.models < models and time.time() < until:
-            wanted = min(BATCH, models - counts.models)
-            seeded('%s, from %d' % (seed, counts.models))(settings(
-                max_examples=wanted, database=None, deadline=None,
+        for batch in itertools.count():
+            if counts.models == models or time.time() > until:
+                break
+            seeded('%s, batch %d' % (seed, batch))(settings(
+                max_examples=BATCH, database=None, deadline=None,
                 phases=[Phase.generate, Phase.shrink], report_multiple_bugs=False,
                 suppress_health_check=list(HealthCheck))(
                     given(random_models.recipes())(judge_model)))()

@@ -1669,6 +1669,20 @@ class WithArgument(Model):
         self.factor = factor
 
 
-@whole()
+class AnyKeyword(Model):
+    """Takes what its graph is made of out of any keywords."""
+
+    def __init__(self, **options):
+        model = options.get('model')
+        if model is None:
+            x = layers.Input((1,))
+            model = Model(x, layers.Dense(1)(x))
+        super(AnyKeyword, self).__init__(model.inputs, model.outputs)
+
+
+@whole(['a model', 'any keyword'])
 def of_model(option, inputs, outputs):
-    return WithArgument(Model(inputs, outputs), factor=.5)
+    model = Model(inputs, outputs)
+    if option == 'any keyword':
+        return AnyKeyword(model=model)
+    return WithArgument(model, factor=.5)

@@ -450,6 +450,43 @@ def test_guard_config_with_side_effects():
     assert clone.layers[-1]._asked is not model.layers[-1]._asked
 
 
+# Models with a constructor of their own
+
+
+class Keywords(Model):
+    """A functional model that takes whatever it needs out of `**options`."""
+
+    def __init__(self, **options):
+        x = Input((3,))
+        y = Dense(options.get('units', 4), activation=options.get('activation'))(x)
+        super().__init__(x, y)
+
+
+class HandsOn(Model):
+    """Hands its other arguments on to `Model`."""
+
+    def __init__(self, units=4, **kwargs):
+        x = Input((3,))
+        super().__init__(inputs=x, outputs=Dense(units)(x), **kwargs)
+
+
+class Ignores(Model):
+    """Takes any arguments, and uses one of them."""
+
+    def __init__(self, *args, units=4, **kwargs):
+        x = Input((3,))
+        super().__init__(x, Dense(units)(x))
+
+
+@pytest.mark.parametrize('make', [
+    lambda: Keywords(units=5, activation='tanh'), lambda: Keywords(activation='tanh'),
+    lambda: HandsOn(5), lambda: Ignores(units=5)],
+    ids=['units and activation', 'activation', 'handed on', 'ignored'])
+def test_guard_model_whose_constructor_takes_any_keyword(make):
+    model = make()
+    assert_computes_the_same(model, clone_model(model), 3)
+
+
 # Models with a config of their own
 
 
