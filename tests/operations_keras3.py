@@ -1974,6 +1974,28 @@ class Tracks(OneShape):
         return (self.gains['a'][0] + self.gains['b'][0] + self.count) * inputs
 
 
+class Averages(OneShape):
+    """Keeps a mean, on TensorFlow in a variable that is no weight."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        make = keras.Variable
+        if keras.backend.backend() == 'tensorflow':
+            make = __import__('tensorflow').Variable
+        self.mean = make(np.zeros((), 'float32'), trainable=False)
+
+    def call(self, inputs, training=False):
+        if training:
+            self.mean.assign_add(ops.mean(inputs))
+        return inputs - self.mean
+
+
+def _averaging():
+    layer = Averages()
+    layer.mean.assign(.7)
+    return layer
+
+
 class Careful(OneShape):
     """Checks and changes what is set."""
 
@@ -2024,6 +2046,7 @@ ODD = {
     'remembers': Remembers,
     'SpectralNormalization': lambda: layers.SpectralNormalization(
         layers.Dense(UNITS, activation=gelu)),
+    'averages': _averaging,
     'tracks': Tracks,
     'tracks, given': lambda: Tracks(2.),
 }

@@ -439,6 +439,43 @@ def test_guard_vocabulary_of_the_clone_can_be_adapted_anew():
     assert sorted(clone.layers[-1].get_vocabulary()) == ['[UNK]', 'x', 'y', 'z']
 
 
+class Centred(layers.Layer):
+    """Keeps a running mean in a variable of TensorFlow's, which is no weight."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        import tensorflow as tf
+        self.means = [tf.Variable(tf.zeros(3), trainable=False)]
+
+    def call(self, inputs, training=False):
+        if training:
+            self.means[0].assign_add(ops.mean(inputs, axis=0))
+        return inputs - self.means[0]
+
+
+@on_tensorflow
+def test_variable_of_tensorflow_that_has_changed():
+    model = chain(Centred)()
+    model(RANDOM, training=True)
+    clone = clone_model(model)
+    assert_computes_the_same(model, clone, RANDOM)
+    expected = numbers(model, RANDOM)
+    clone(2 * RANDOM, training=True)
+    np.testing.assert_allclose(numbers(model, RANDOM), expected, rtol=1e-5)
+    assert not np.allclose(numbers(clone, RANDOM), expected)
+
+
+@on_tensorflow
+def test_lambda_that_holds_a_variable_of_tensorflow():
+    import tensorflow as tf
+    factor = tf.Variable(2.)
+    model = chain(lambda: layers.Lambda(lambda x: factor * x, output_shape=(3,)))()
+    clone = clone_model(model)
+    expected = numbers(model, RANDOM)
+    factor.assign(3.)
+    np.testing.assert_allclose(numbers(clone, RANDOM), expected, rtol=1e-5)
+
+
 # Layers that were given LoRA weights, or quantized
 
 

@@ -6,6 +6,7 @@ Executed in the namespace of the released module, right after it.
 layers. `keras_clone.cloner` says how a new layer is made.
 """
 import contextlib
+import copy
 import functools
 import inspect
 import os
@@ -126,7 +127,7 @@ def clone_model(
     else:
         cloner, clone = make({})
     cloner.finish(carries_state=input_tensors is None)
-    cloner.copy_unreachable_weights(clone)
+    cloner.copy_unreachable_values(clone)
     cloner.compile_all()
     cache.update(cloner.layer_map)
     return clone
@@ -171,7 +172,9 @@ class _Cloner(Cloner):
         return isinstance(value, Operation)
 
     def is_state(self, value):
-        return isinstance(value, (Variable, SeedGenerator, Metric))
+        return isinstance(
+            value, (Variable, SeedGenerator, Metric)
+        ) or _is_backend_variable(value)
 
     def is_weight(self, value):
         return isinstance(value, Variable)
@@ -183,7 +186,9 @@ class _Cloner(Cloner):
         return id(x) in self._tensors
 
     def is_array(self, value):
-        return super().is_array(value) or backend.is_tensor(value)
+        return super().is_array(value) or (
+            backend.is_tensor(value) and not _is_backend_variable(value)
+        )
 
     def layers_within(self, model):
         return model._flatten_layers()
@@ -205,6 +210,8 @@ class _Cloner(Cloner):
             return type(value).from_config(value.get_config())
         if isinstance(value, Metric):
             return self._new_metric(value)
+        if _is_backend_variable(value):
+            return copy.deepcopy(value)
         variable = backend.Variable(
             backend.convert_to_numpy(value.value),
             dtype=value.dtype,
@@ -380,14 +387,17 @@ class _Cloner(Cloner):
                 new[:] = mapped
                 clone._tracker.stored_ids[name] = known
 
-    def copy_unreachable_weights(self, clone):
-        """Copies the weights that `clone.set_weights` does not reach: those of
-        layers that only a function holds."""
+    def copy_unreachable_values(self, clone):
+        """Copies the values that `clone.set_weights` does not reach: of layers that
+        only a function holds, and of variables that are no weights."""
         reachable = set(map(id, clone.weights))
+        pairs = self.paired_state()
         for layer, new_layer in self.pairs:
-            weights = getattr(new_layer, "weights", [])
-            if not all(id(weight) in reachable for weight in weights):
-                new_layer.set_weights(layer.get_weights())
+            if isinstance(new_layer, Layer):
+                pairs += zip(layer.weights, new_layer.weights)
+        for old, new in pairs:
+            if id(new) not in reachable and hasattr(old, "assign"):
+                new.assign(old)
 
     def _model(self, model, input_tensors=None, call_function=None):
         if isinstance(model, Sequential):
@@ -523,6 +533,11 @@ _TRAINER_ATTRIBUTES = {
 _KERAS_BASES = (
     Functional, Sequential, Model, Layer, Function, Operation, Metric, SeedGenerator
 )
+
+
+def _is_backend_variable(value):
+    """Returns whether a value is a variable of TensorFlow's, not of Keras's."""
+    return backend.is_tensor(value) and hasattr(value, "assign")
 
 
 def _is_graph(layer):
