@@ -17,6 +17,8 @@ import enum
 import functools
 import inspect
 import types
+from collections.abc import Collection
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -285,6 +287,7 @@ class Cloner:
         makes all of them, and have the values of the original where not.
         """
         try:
+            _check_not_registered(layer)
             if self.is_built_by_code(layer):
                 with contextlib.suppress(Exception):
                     clone = self._copy(layer, is_built_again=True)
@@ -324,12 +327,15 @@ class Cloner:
                 self.set_attribute(clone, name, MISSING, self._kept(value))
 
     def _own(self, value, is_left_out=lambda value: False):
-        """Returns a value of the clone's own: no container is shared."""
+        """Returns a value of the clone's own: no container is shared, and what is
+        the `id` of a layer is that of its clone."""
+        if type(value) is int and value in self.layer_map:
+            return id(self.layer_map[value])
         if not isinstance(value, CONTAINERS):
             return self.value(value)
         old = unwrapped(value)
         if isinstance(old, dict):
-            return same_type(value, {k: self._own(v, is_left_out)
+            return same_type(value, {self._own(k): self._own(v, is_left_out)
                                      for k, v in old.items() if not is_left_out(v)})
         return same_type(value, [self._own(v, is_left_out) for v in old
                                  if not is_left_out(v)])
@@ -684,6 +690,20 @@ def _are_alike(container, other):
         return False
     kind = next(kind for kind in CONTAINERS if isinstance(container, kind))
     return isinstance(other, kind) and len(container) == len(other)
+
+
+def _check_not_registered(layer):
+    """Checks that the class of a layer does not keep the layer: a copy, for which no
+    constructor runs, would be missing there."""
+    for cls in type(layer).__mro__:
+        for name, value in vars(cls).items():
+            if not isinstance(value, Collection) or isinstance(value, (str, bytes)):
+                continue
+            held = [*value, *(value.values() if isinstance(value, Mapping) else ())]
+            if any(each is layer or type(each) is int and each == id(layer)
+                   for each in held):
+                raise NotCopied('`%s` keeps its instances in `%s`, where a copy '
+                                'would be missing' % (cls.__name__, name))
 
 
 def _summary(error):

@@ -720,3 +720,55 @@ def test_layer_that_no_graph_reaches():
     assert clone.attached is not model.attached
     for mine, its in zip(model.attached.get_weights(), clone.attached.get_weights()):
         np.testing.assert_allclose(its, mine)
+
+
+class ByLayer(Layer):
+    """Has numbers for its layers, by the layers and by their ids; no config."""
+
+    def __init__(self, function, **kwargs):
+        super().__init__(**kwargs)
+        self.function = function
+        self.inner = [Dense(3), Dense(3)]
+        self.by_layer = dict(zip(self.inner, (1., 2.)))
+        self.by_id = {id(layer): 3. for layer in self.inner}
+
+    def build(self, input_shape):
+        for layer in self.inner:
+            layer.build(input_shape)
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return sum(factor * self.by_id[id(layer)] * self.function(layer.call(inputs))
+                   for layer, factor in self.by_layer.items())
+
+
+def test_dict_of_a_copied_layer_with_layers_or_their_ids_as_keys():
+    model = chain(lambda: ByLayer(lambda x: x))()
+    layer, clone = [each.layers[-1] for each in (model, clone_model(model))]
+    assert list(clone.by_layer) == clone.inner
+    assert list(clone.by_id) == [id(each) for each in clone.inner]
+    assert not set(clone.inner) & set(layer.inner)
+
+
+class Looked(Layer):
+    """Looks for itself in a table of its class, and has no config."""
+    table = {}
+
+    def __init__(self, function, **kwargs):
+        super().__init__(**kwargs)
+        self.function, self.key = function, 'key'
+        Looked.table[self.key] = self
+
+    def build(self, input_shape):
+        self.factor = self.add_weight('factor', (3,), initializer='uniform')
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return self.function(Looked.table[self.key].factor * inputs)
+
+
+def test_layer_that_its_class_keeps_is_not_copied(monkeypatch):
+    monkeypatch.setattr(Looked, 'table', {})
+    model = chain(lambda: Looked(lambda x: x))()
+    with pytest.raises(ValueError, match='`Looked` keeps its instances in `table`'):
+        clone_model(model)

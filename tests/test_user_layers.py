@@ -479,7 +479,8 @@ class Ignores(Model):
 
 
 @pytest.mark.parametrize('make', [
-    lambda: Keywords(units=5, activation='tanh'), lambda: Keywords(activation='tanh'),
+    lambda: Keywords(units=5, activation='tanh'),
+    lambda: Keywords(activation='tanh'),
     lambda: HandsOn(5), lambda: Ignores(units=5)],
     ids=['units and activation', 'activation', 'handed on', 'ignored'])
 def test_guard_model_whose_constructor_takes_any_keyword(make):

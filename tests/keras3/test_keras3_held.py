@@ -777,3 +777,53 @@ def test_second_model_over_the_same_layers():
     assert clone.both.get_layer('features') is clone.get_layer('features')
     assert len(clone.weights) == len(model.weights)
     assert_computes_by_itself(model, clone)
+
+
+class ByLayer(layers.Layer):
+    """Has numbers for its layers, by the layers and by their ids; no config."""
+
+    def __init__(self, function, **kwargs):
+        super().__init__(**kwargs)
+        self.function = function
+        self.inner = [layers.Dense(3), layers.Dense(3)]
+        self.by_layer = dict(zip(self.inner, (1., 2.)))
+        self.by_id = {id(layer): 3. for layer in self.inner}
+
+    def build(self, input_shape):
+        for layer in self.inner:
+            layer.build(input_shape)
+
+    def call(self, inputs):
+        return sum(factor * self.by_id[id(layer)] * self.function(layer.call(inputs))
+                   for layer, factor in self.by_layer.items())
+
+
+def test_dict_of_a_copied_layer_with_layers_or_their_ids_as_keys():
+    model = chain(lambda: ByLayer(lambda x: x))()
+    layer, clone = [each.layers[-1] for each in (model, clone_model(model))]
+    assert list(clone.by_layer) == clone.inner
+    assert list(clone.by_id) == [id(each) for each in clone.inner]
+    assert not set(clone.inner) & set(layer.inner)
+
+
+class Looked(layers.Layer):
+    """Looks for itself in a table of its class, and has no config."""
+    table = {}
+
+    def __init__(self, function, **kwargs):
+        super().__init__(**kwargs)
+        self.function, self.key = function, 'key'
+        Looked.table[self.key] = self
+
+    def build(self, input_shape):
+        self.factor = self.add_weight(name='factor', shape=(3,))
+
+    def call(self, inputs):
+        return self.function(Looked.table[self.key].factor * inputs)
+
+
+def test_layer_that_its_class_keeps_is_not_copied(monkeypatch):
+    monkeypatch.setattr(Looked, 'table', {})
+    model = chain(lambda: Looked(lambda x: x))()
+    with pytest.raises(ValueError, match='`Looked` keeps its instances in `table`'):
+        clone_model(model)
