@@ -6,6 +6,7 @@ Executed in the namespace of the released module, right after it.
 of the model, in the order of the model's own calls; `Layer.__call__` does the rest,
 masks included. `keras_clone.cloner` says how a new layer is made.
 """
+import contextlib
 import copy
 import functools
 import inspect
@@ -403,8 +404,24 @@ class _Cloner(Cloner):
                              'inputs of the model.' % layer.name)
         arguments = self.call_argument(node.arguments or {})
         inputs = [self.tensor(x) for x in _called_on(node)]
-        layer(unpack_singleton(inputs), **arguments)
+        with self._trainable_as_called(node.outbound_layer):
+            layer(unpack_singleton(inputs), **arguments)
         self._map_outputs(node, layer._inbound_nodes[-1])
+
+    @contextlib.contextmanager
+    def _trainable_as_called(self, network):
+        """Context in which layers are trainable that were so when a nested model was
+        called, and frozen later: it has kept their updates then."""
+        kept = set(map(id, getattr(network, '_updates', [])))
+        frozen = [self.layer_map[id(each)]
+                  for each in (self.layers_within(network)[1:] if kept else [])
+                  if not each.trainable and id(each) in self.layer_map and
+                  not kept.isdisjoint(map(id, each._updates))]
+        for each in frozen:
+            vars(each)[_flag(each)] = True
+        yield
+        for each in frozen:
+            vars(each)[_flag(each)] = False
 
     def _map_outputs(self, node, new_node):
         for x, y in zip(node.output_tensors, new_node.output_tensors):
@@ -451,6 +468,12 @@ def _keras_attributes(is_network):
                 code = getattr(inspect.unwrap(function), '__code__', None)
                 names.update(code.co_names if code else ())
     return names
+
+
+def _flag(layer):
+    """Returns under which name a layer has `trainable`: not to set it on others, as
+    a wrapper does."""
+    return '_trainable' if '_trainable' in vars(layer) else 'trainable'
 
 
 def _is_variable(value):

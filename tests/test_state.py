@@ -505,6 +505,20 @@ def test_guard_flag_of_a_layer_in_a_nested_model():
     assert len(clone.trainable_weights) == len(model.trainable_weights) == 2
 
 
+@pytest.mark.parametrize('is_frozen_first', [
+    False, pytest.param(True, id='guard True')])
+def test_updates_of_a_layer_that_was_frozen_in_a_nested_model(is_frozen_first):
+    """Those of before are kept by the nested model and go on."""
+    x = Input((3,))
+    inner = Sequential([Dense(2), BatchNormalization()])
+    inner.layers[1].trainable = not is_frozen_first
+    model = Model(x, inner(x))
+    inner.layers[1].trainable = False
+    clone = clone_model(model)
+    assert len(clone.updates) == len(model.updates) == (0 if is_frozen_first else 2)
+    assert clone.layers[-1].layers[1].trainable is False
+
+
 # Losses and updates
 
 
