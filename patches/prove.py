@@ -43,6 +43,9 @@ OWN_TESTS_OF_KERAS_3 = (
     'models/cloning_test.py', 'models/functional_test.py',
     'models/sequential_test.py', 'layers/core/lambda_layer_test.py',
     'layers/core/input_layer_test.py', 'activations/activations_test.py',
+    'layers/preprocessing/index_lookup_test.py',
+    'layers/preprocessing/integer_lookup_test.py',
+    'layers/preprocessing/normalization_test.py',
     'saving/file_editor_test.py', 'saving/object_registration_test.py',
     'saving/saving_api_test.py', 'saving/saving_lib_test.py',
     'saving/serialization_lib_test.py')

@@ -372,10 +372,9 @@ LOOKUPS = {
                         INTEGERS),
     'texts': (lambda: layers.TextVectorization(output_sequence_length=4), 'string',
               SENTENCES),
+    'tf-idf': (lambda: layers.TextVectorization(output_mode='tf_idf'), 'string',
+               SENTENCES),
 }
-if RELEASE >= (3, 15):  # Before, Keras itself cannot load what it saves of it.
-    LOOKUPS['tf-idf'] = (lambda: layers.TextVectorization(output_mode='tf_idf'),
-                         'string', SENTENCES)
 
 
 def looking_up(kind, inner=False):

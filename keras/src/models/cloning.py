@@ -34,6 +34,7 @@ from keras.src.ops.function import Function
 from keras.src.ops.operation import Operation
 from keras.src.ops.operation_utils import get_source_inputs
 from keras.src.random.seed_generator import SeedGenerator
+from keras.src.utils.module_utils import tensorflow as tf
 
 
 @keras_export("keras.models.clone_model")
@@ -576,8 +577,12 @@ def _new_optimizer(optimizer):
 
 
 def _carry_what_was_adapted(layer, clone):
-    """Carries over what a preprocessing layer learnt by `adapt`: by the methods
-    with which Keras saves and loads it."""
+    """Carries over what a preprocessing layer learnt by `adapt`: its vocabulary, or
+    by the methods with which Keras saves and loads it."""
+    if hasattr(layer, "set_vocabulary"):
+        with tf.init_scope():
+            _carry_vocabulary(layer, clone)
+        return
     store = {}
     layer.save_own_variables(store)
     clone.load_own_variables(
@@ -588,6 +593,16 @@ def _carry_what_was_adapted(layer, clone):
             layer.save_assets(folder)
             if os.listdir(folder):
                 clone.load_assets(folder)
+
+
+def _carry_vocabulary(layer, clone):
+    vocabulary = layer.get_vocabulary()
+    if clone.get_vocabulary() != vocabulary:
+        # `TextVectorization` has the weights in a layer of its own.
+        lookup, idf_weights = getattr(layer, "_lookup_layer", layer), None
+        if lookup.output_mode == "tf_idf":
+            idf_weights = lookup.idf_weights[: len(vocabulary)]
+        clone.set_vocabulary(vocabulary, idf_weights)
 
 
 def _nodes_in_call_order(function):

@@ -1,4 +1,5 @@
 import contextlib
+import os
 
 import numpy as np
 from absl.testing import parameterized
@@ -9,6 +10,7 @@ from keras.src import models
 from keras.src import testing
 from keras.src.models.cloning import clone_model
 from keras.src.saving import object_registration
+from keras.src.saving.saving_api import load_model
 
 
 class CloneLambdaTest(testing.TestCase):
@@ -402,3 +404,186 @@ class CloneInputLayersTest(testing.TestCase):
         self.assertEqual([x.name for x in clone.inputs], ["a", "b"])
         x, y = np.full((1, 3), 2.0), np.ones((1, 3))
         self.assertAllClose(clone([x, y]), y)
+
+
+class CloneNormalizationTest(testing.TestCase):
+    x = np.array([[1.0, 5.0], [3.0, 9.0]], "float32")
+
+    def get_model(self, **kwargs):
+        layer = layers.Normalization(**kwargs)
+        if "mean" not in kwargs:
+            layer.adapt(self.x)
+        return models.Sequential([layers.Input((2,)), layer])
+
+    @parameterized.named_parameters(
+        ("last_axis", {}),
+        ("no_axis", {"axis": None}),
+        ("invert", {"invert": True}),
+        ("float16", {"dtype": "float16"}),
+        ("mixed_float16", {"dtype": "mixed_float16"}),
+    )
+    def test_weights_of_the_original(self, kwargs):
+        model = self.get_model(**kwargs)
+        clone = clone_model(model)
+        clone.set_weights(model.get_weights())
+        self.assertAllClose(clone(self.x), model(self.x))
+        self.assertEqual(
+            backend.standardize_dtype(clone(self.x).dtype),
+            backend.standardize_dtype(model(self.x).dtype),
+        )
+
+    def test_predict_was_compiled_before(self):
+        model = self.get_model()
+        clone = clone_model(model)
+        clone.predict(self.x, verbose=0)
+        clone.set_weights(model.get_weights())
+        self.assertAllClose(clone.predict(self.x, verbose=0), model(self.x))
+
+    def test_tf_data(self):
+        from tensorflow import data as tf_data
+
+        model = self.get_model()
+        clone = clone_model(model)
+        clone.set_weights(model.get_weights())
+        dataset = tf_data.Dataset.from_tensor_slices(self.x).batch(2)
+        for output in dataset.map(clone.layers[0]):
+            self.assertAllClose(output, model(self.x))
+
+    def test_guard_tf_data_after_adapt(self):
+        from tensorflow import data as tf_data
+
+        layer = self.get_model().layers[0]
+        dataset = tf_data.Dataset.from_tensor_slices(self.x).batch(2)
+        for output in dataset.map(lambda x: layer(x)):
+            self.assertAllClose(output, [[-1.0, -1.0], [1.0, 1.0]])
+
+    def test_guard_mean_and_variance_of_the_constructor(self):
+        model = self.get_model(mean=[2.0, 7.0], variance=[1.0, 4.0])
+        clone = clone_model(model)
+        clone.set_weights(model.get_weights())
+        self.assertAllClose(clone(self.x), [[-1.0, -1.0], [1.0, 1.0]])
+
+    def test_guard_attributes(self):
+        layer = self.get_model(dtype="mixed_float16").layers[0]
+        layer(self.x)
+        for value, expected in (
+            (layer.mean, [[2.0, 7.0]]),
+            (layer.variance, [[1.0, 4.0]]),
+        ):
+            self.assertAllClose(value, expected)
+            self.assertEqual(backend.standardize_dtype(value.dtype), "float16")
+
+
+class CloneVocabularyTest(testing.TestCase):
+    words = np.array([["a", "b"], ["b", "c"]])
+    numbers = np.array([[30, 40], [40, 50]])
+    text = np.array([["a b"], ["b c b"]])
+
+    def get_model(self, layer, data, adapt=True):
+        if adapt:
+            layer.adapt(data)
+        dtype = "int64" if data.dtype.kind == "i" else "string"
+        inputs = layers.Input(data.shape[1:], dtype=dtype)
+        return models.Model(inputs, layer(inputs))
+
+    def assert_same_lookup(self, model, clone, data):
+        layer, new_layer = model.layers[-1], clone.layers[-1]
+        self.assertIsNot(new_layer, layer)
+        self.assertEqual(new_layer.get_vocabulary(), layer.get_vocabulary())
+        self.assertAllClose(new_layer(data), layer(data))
+
+    @parameterized.named_parameters(
+        ("int", {}),
+        ("no_oov", {"num_oov_indices": 0}),
+        ("mask", {"mask_token": "a", "num_oov_indices": 2}),
+        ("multi_hot", {"output_mode": "multi_hot"}),
+        ("tf_idf", {"output_mode": "tf_idf"}),
+    )
+    def test_string_lookup(self, kwargs):
+        model = self.get_model(layers.StringLookup(**kwargs), self.words)
+        clone = clone_model(clone_model(model))
+        self.assert_same_lookup(model, clone, self.words)
+
+    def test_integer_lookup(self):
+        model = self.get_model(layers.IntegerLookup(), self.numbers)
+        clone = clone_model(model)
+        self.assert_same_lookup(model, clone, self.numbers)
+
+    @parameterized.named_parameters(
+        ("int", {}),
+        (
+            "padded_tf_idf",
+            {
+                "output_mode": "tf_idf",
+                "max_tokens": 9,
+                "pad_to_max_tokens": True,
+            },
+        ),
+    )
+    def test_text_vectorization(self, kwargs):
+        layer = layers.TextVectorization(**kwargs)
+        model = self.get_model(layer, self.text)
+        self.assert_same_lookup(model, clone_model(model), self.text)
+
+    def test_sequential(self):
+        layer = layers.StringLookup()
+        layer.adapt(self.words)
+        inputs = layers.Input((2,), dtype="string")
+        model = models.Sequential([inputs, layer])
+        self.assert_same_lookup(model, clone_model(model), self.words)
+
+    def test_set_vocabulary(self):
+        layer = layers.StringLookup()
+        layer.set_vocabulary(["b", "c"])
+        model = self.get_model(layer, self.words, adapt=False)
+        self.assert_same_lookup(model, clone_model(model), self.words)
+
+    def test_nested_model_with_recursive(self):
+        inner = self.get_model(layers.StringLookup(), self.words)
+        inputs = layers.Input((2,), dtype="string")
+        clone = clone_model(models.Model(inputs, inner(inputs)), recursive=True)
+        self.assert_same_lookup(inner, clone.layers[-1], self.words)
+
+    def test_clone_can_be_saved(self):
+        model = self.get_model(layers.StringLookup(), self.words)
+        path = os.path.join(self.get_temp_dir(), "clone.keras")
+        clone_model(model).save(path)
+        self.assert_same_lookup(model, load_model(path), self.words)
+
+    def test_guard_vocabulary_of_the_constructor(self):
+        layer = layers.StringLookup(
+            vocabulary=["b", "c"], output_mode="tf_idf", idf_weights=[1.0, 2.0]
+        )
+        model = self.get_model(layer, self.words, adapt=False)
+        self.assert_same_lookup(model, clone_model(model), self.words)
+
+    @parameterized.named_parameters(("one_oov", 1), ("no_oov", 0))
+    def test_guard_not_adapted(self, num_oov_indices):
+        layer = layers.StringLookup(num_oov_indices=num_oov_indices)
+        model = self.get_model(layer, self.words, adapt=False)
+        clone = clone_model(model)
+        self.assertEqual(
+            clone.layers[-1].get_vocabulary(), layer.get_vocabulary()
+        )
+
+    def test_guard_clone_can_be_adapted(self):
+        layer = layers.StringLookup()
+        model = self.get_model(layer, self.words)
+        vocabulary = layer.get_vocabulary()
+        new_layer = clone_model(model).layers[-1]
+        new_layer.adapt(np.array([["x"]]))
+        self.assertEqual(new_layer.get_vocabulary(), ["[UNK]", "x"])
+        self.assertEqual(layer.get_vocabulary(), vocabulary)
+
+    def test_guard_config_has_no_learned_vocabulary(self):
+        model = self.get_model(layers.StringLookup(), self.words)
+        config = clone_model(model).layers[-1].get_config()
+        self.assertIsNone(config["vocabulary"])
+
+    def test_guard_vocabulary_of_the_clone_function(self):
+        def clone_function(layer):
+            return layers.StringLookup(vocabulary=["x"])
+
+        model = self.get_model(layers.StringLookup(), self.words)
+        clone = clone_model(model, clone_function=clone_function)
+        self.assertEqual(clone.layers[-1].get_vocabulary(), ["[UNK]", "x"])
