@@ -263,6 +263,8 @@ class Cloner:
         """
         found = {}
         for layer, clone in self.pairs:
+            with contextlib.suppress(Exception):  # `finish` tries once more.
+                self.build(layer, clone)
             if type(clone) is type(layer):
                 made = self.attributes(clone)
                 found.update(

@@ -492,9 +492,30 @@ class Inner(layers.Layer):
         return self.dense(inputs)
 
 
+class Shaped(layers.Layer):
+    """Tells its shape, so that building a model does not call its layer."""
+
+    def __init__(self, inner, **kwargs):
+        super().__init__(**kwargs)
+        self.inner = inner
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], 4)
+
+    def call(self, inputs):
+        return self.inner(inputs)
+
+
+def called(layer):
+    layer(RANDOM)
+    return layer
+
+
 @pytest.mark.parametrize('make, part', [
     pytest.param(lambda: layers.Dense(4), lambda layer: layer, id='guard layer'),
     pytest.param(Inner, lambda layer: layer.dense, id='inner layer'),
+    pytest.param(lambda: called(Shaped(layers.Dense(4))), lambda layer: layer.inner,
+                 id='inner layer that is not called'),
     pytest.param(lambda: layers.TimeDistributed(layers.Dense(4)),
                  lambda layer: layer.layer, id='guard wrapper'),
     pytest.param(chain(lambda: layers.Dense(4)), lambda layer: layer.layers[-1],
