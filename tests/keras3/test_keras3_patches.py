@@ -107,7 +107,7 @@ def test_text_has_the_issue_and_the_pull_request(patch):
     assert text.startswith('# Issue: ')
     for part in ('Standalone code to reproduce', 'Expected',
                  'Actual, on Keras 3.15.1', '# Pull request: ', 'Fixes #ISSUE.',
-                 'What it does not do: ',
+                 'Not changed: ',
                  'Lines added: {}, removed: {}.'.format(patch.added, patch.removed),
                  'AI tools: '):
         assert part in text
