@@ -6,68 +6,72 @@ from keras_clone.diffs import patches_of, resource
 
 CRASH = {
     'what': """
-In `_clone_functional_model`, a layer that lacks mask support, whose `compute_mask`
-gives `None`, gets `[None] * len(output_tensors)`. A mask that a layer gives for
-several outputs counts for each of them, as in `Layer.__call__`.""",
+In `_clone_functional_model`, a layer without mask support (its `compute_mask`
+returns `None`) now gets `output_masks = [None] * len(output_tensors)`. If a layer
+returns one mask for several outputs, the mask applies to each of them, as in
+`Layer.__call__`.""",
     'why': """
-`to_list(None)` has one element. Zipped with several outputs it drops all but the
-first, and cloning ends in `AssertionError: Could not compute output`. What
-`compute_mask` gives decides, not `layer.supports_masking`: a nested model and
-`Bidirectional` have that flag unset and give masks all the same.""",
+`to_list(None)` has one element. Zipped with several outputs, it drops all outputs
+but the first, and cloning fails with `AssertionError: Could not compute output`.
+The fix checks what `compute_mask` returns, not `layer.supports_masking`: nested
+models and `Bidirectional` return masks although that flag is `False`.""",
     'closes': """
 Closes #12202.""",
     'tested': """
-The tests with `_model_with_` in their names fail without the change. Those with
-`_model_keeps_` pass before and after: they guard masks which a fix by
+Tests with `_model_with_` in their names fail without this change. Tests with
+`_model_keeps_` pass with and without it. They guard masks that a fix based on
 `layer.supports_masking` would drop.""",
     'limits': """
-A clone still has its masks stored as call arguments, so the clone of a masked model
-cannot be cloned in its turn. That is a bug of its own.""",
+A clone still stores its masks as call arguments. Therefore the clone of a masked
+model cannot be cloned again. That is a separate bug.""",
     'note': """
-`clone_model` clones layers with several outputs that give no mask, or one for all of
-them (#12202).""",
+`clone_model` supports layers with several outputs that return no mask, or one
+mask for all outputs (#12202).""",
 }
 LOST_MASKS = {
     'what': """
-In `_clone_functional_model`, the masks of a layer's outputs are those which its call
-has just recorded on the node: one for each output.""",
+`_clone_functional_model` now takes the masks of a layer's outputs from the node
+that its call has just created. The node records one mask per output.""",
     'why': """
-Since #12205, a layer without `supports_masking` has its masks dropped. That flag
-tells what the default `compute_mask` does with a mask, not whether the layer gives
-one: a nested model, `Bidirectional` and a layer that overrides `compute_mask` alone
-do without it. Their clones compute other numbers, without a word.""",
+Since #12205, the masks of a layer without `supports_masking` are dropped. That
+flag controls the default `compute_mask`; it does not say whether a layer returns
+a mask. Nested models, `Bidirectional` and layers that only override
+`compute_mask` return masks without it. Their clones return wrong numbers, without
+an error or warning.""",
     'closes': """
-Follows up #12205, which closed #12202. What that mended stays mended.""",
+Follow-up to #12205, which closed #12202. Models fixed by #12205 remain fixed.""",
     'tested': """
-The tests with `_model_keeps_` in their names fail without the change, and so does
-the one on one mask for two outputs. The others guard what #12205 mended.""",
+Tests with `_model_keeps_` in their names fail without this change, and so does
+the test of one mask for two outputs. The other tests guard what #12205 fixed.""",
     'limits': """
-It is an insertion. What is above it has no use any more and can go in a change of
-its own. A clone still has its masks stored as call arguments, so the clone of a
-masked model cannot be cloned in its turn. That is a bug of its own.""",
+This change only inserts lines. The code above them is now unused and can be
+removed separately. A clone still stores its masks as call arguments. Therefore
+the clone of a masked model cannot be cloned again. That is a separate bug.""",
     'note': """
-`clone_model` keeps the masks of nested models, of `Bidirectional` and of layers that
-override `compute_mask` alone.""",
+`clone_model` keeps the masks of nested models, of `Bidirectional` and of layers
+that only override `compute_mask`.""",
 }
 FOLLOW_UPS = {
     'what': """
-No mask is written into the arguments that a node keeps, neither when a model is
-cloned nor when it is called again.""",
+Masks are no longer written into the call arguments that a node stores, neither
+when a model is cloned nor when it is called again.""",
     'why': """
-The mask of one call was taken for that of the next: a model that was called again
-computed with the mask of the first call, a clone could not be cloned, and cloning
-changed the original. Under `multi_gpu_model`, this is the error of #12835.""",
+The mask of one call was used for the next call. A model that was called again
+used the mask of the first call, a clone could not be cloned, and cloning changed
+the original. With `multi_gpu_model`, this causes the error in #12835.""",
     'closes': """
-Mends the cause of #12835.""",
+Fixes the cause of #12835.""",
     'tested': """
-The tests with `_of_a_clone_`, `_leaves_`, `_gives_`, `_called_` and `_multi_gpu_` in
-their names are about that. In Keras 2.2.5 and later, the states of a recurrent layer
-are no call arguments any more, and the last of them passes without the change.""",
+Tests with `_of_a_clone_`, `_leaves_`, `_gives_`, `_called_` and `_multi_gpu_` in
+their names cover this. In Keras 2.2.5 and later, the states of a recurrent layer
+are no longer call arguments, and the `_multi_gpu_` test passes without this
+change.""",
     'limits': """
-A tensor among a node's call arguments is not mapped to the tensor of the clone.""",
+A tensor among the call arguments of a node is not replaced by that of the
+clone.""",
     'note': """
-Cloning a model or calling it again leaves the call arguments of its nodes alone
-(#12835).""",
+Cloning a model or calling it again no longer changes the call arguments of its
+nodes (#12835).""",
 }
 
 

@@ -91,7 +91,7 @@ def test_text_of_the_pull_request_is_printed(checkout, installed):
     assert text in output
     assert '<!--' not in text and '#12202' in text
     for heading in ('What', 'Why', 'Closes', 'How it was tested',
-                    'What it does not do', 'Release note'):
+                    'Limitations', 'Release note'):
         assert '### {}\n'.format(heading) in text
 
 
