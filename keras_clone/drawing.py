@@ -91,7 +91,7 @@ def _draw_input(wanted, batch, random):
         return _each_of(known, shape, random).astype(dtype)
     limits = [limit for each in wanted.consumers for limit in _limits_of(each)]
     fill = next((each.mask_value for each in wanted.consumers
-                 if hasattr(each, 'mask_value')), 0)
+                 if getattr(each, 'mask_value', None) is not None), 0)
     if limits:
         value = random.randint(1, max(2, min(limits)), shape)
     elif dtype.kind == 'f':

@@ -185,7 +185,7 @@ def fuzz(models, minutes, seed, advance):
     import random_models
     counts, until = Counts(), time.time() + 60 * (minutes or 1e6)
     is_built = {}  # {recipe: whether Keras itself can build it}
-    worse = []
+    found, worse = [], []
     released, active = Judge('off'), Judge('on')
 
     def judge_model(recipe):
@@ -194,7 +194,7 @@ def fuzz(models, minutes, seed, advance):
         # Hypothesis wants the same result each time: what it draws again is no
         # reason to `assume` that it does not.
         assume(is_built.get(key, True))
-        if key in is_built or counts.models == models:
+        if key in is_built or counts.models >= models and not found:
             return
         released.ask(recipe)
         active.ask(recipe)
@@ -206,6 +206,7 @@ def fuzz(models, minutes, seed, advance):
         advance()
         if ours != 'faithful':
             is_built.clear()  # To be judged again, when a smaller one is looked for.
+            found.append(recipe)
             if is_worse(theirs, ours):
                 worse.append(Worse(recipe, reason))
                 raise worse[-1]
@@ -214,7 +215,7 @@ def fuzz(models, minutes, seed, advance):
 
     try:
         for batch in itertools.count():
-            if counts.models == models or time.time() > until:
+            if counts.models >= models or time.time() > until:
                 break
             seeded('%s, batch %d' % (seed, batch))(settings(
                 max_examples=BATCH, database=None, deadline=None,

@@ -622,6 +622,13 @@ def test_texts_are_drawn_of_several_words():
 
 
 @on_tensorflow
+def test_inputs_of_a_layer_without_a_mask_value_are_drawn():
+    x = keras.Input((4, 3), dtype='int64')
+    value, = draw_inputs(Model(x, layers.Hashing(5)(x)))
+    assert value.shape[1:] == (4, 3)
+
+
+@on_tensorflow
 def test_numbers_that_a_layer_knows_are_drawn():
     x, y = [keras.Input((3,), dtype='int64') for _ in range(2)]
     known = layers.IntegerLookup(vocabulary=[30, 40])(x)
