@@ -23,11 +23,10 @@ class KerasCloneStart(object):
 """
 # A checkout is found without being on `sys.path`: its other folders would pass for
 # packages there, and `import keras` would succeed where Keras is not installed.
-FIND_CHECKOUT = """\
-        if name == 'keras_clone':
+FIND_CHECKOUT = f"""        if name == 'keras_clone':
             from importlib.machinery import PathFinder
-            return PathFinder.find_spec(name, [{!r}])
-""".format(HERE)
+            return PathFinder.find_spec(name, [{HERE!r}])
+"""
 REGISTER = 'sys.meta_path.insert(0, KerasCloneStart)'
 LINE = ('import sys; "KerasCloneStart" in [getattr(finder, "__name__", "") '
         'for finder in sys.meta_path] or exec({!a})\n')
@@ -37,7 +36,7 @@ class InstallStart(install_egg_info):
     """Puts the `.pth` file beside the metadata: there `site` looks for it."""
 
     def run(self):
-        super(InstallStart, self).run()
+        super().run()
         in_place = '' if self.distribution.packages else FIND_CHECKOUT
         path = os.path.join(self.install_dir, 'keras-clone.pth')
         with open(path, 'w') as file:

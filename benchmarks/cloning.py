@@ -210,9 +210,9 @@ def missed_goals(row):
     ops, times = row['ops'], times_released(row)
     missed = []
     if ops['ours'] > ops['build']:
-        missed.append('{} ops more'.format(ops['ours'] - ops['build']))
+        missed.append(f"{ops['ours'] - ops['build']} ops more")
     if times is not None and times > NOISE:
-        missed.append('{:.2f} x released'.format(times))
+        missed.append(f'{times:.2f} x released')
     if row['share'] > MOST_OWN_SHARE:
         missed.append('own share')
     return ', '.join(missed)
@@ -252,11 +252,11 @@ def cells(row):
     """Returns a row as texts, in the order of `headings`: milliseconds for each way,
     then ops, megabytes and own share of our clone."""
     times = ['-' if row['seconds'][way] is None else
-             '{:.0f}'.format(1e3 * row['seconds'][way])
+             f"{1000.0 * row['seconds'][way]:.0f}"
              for way in WAYS if way in row['seconds']]
     return [row['name']] + times + [
-        str(row['ops']['ours'] or '-'), '{:.1f}'.format(row['megabytes']),
-        '{:.1%}'.format(row['share']), missed_goals(row)]
+        str(row['ops']['ours'] or '-'), f"{row['megabytes']:.1f}",
+        f"{row['share']:.1%}", missed_goals(row)]
 
 
 def print_rows(rows):
@@ -273,7 +273,7 @@ def print_rows(rows):
                       '{:.1f} times.'.format(*line), highlight=False)
     console.print(against_released(rows), highlight=False)
     missed = sum(bool(missed_goals(row)) for row in rows)
-    console.print('{} models, {} of them miss a goal.'.format(len(rows), missed),
+    console.print(f'{len(rows)} models, {missed} of them miss a goal.',
                   highlight=False)
 
 

@@ -17,7 +17,7 @@ from glob import glob
 
 def seconds_to_start(folder):
     """Times one interpreter that treats `folder` as it does site-packages."""
-    code = 'import site; site.addsitedir({!r})'.format(folder)
+    code = f'import site; site.addsitedir({folder!r})'
     begin = time.perf_counter()
     subprocess.check_call([sys.executable, '-I', '-S', '-c', code])
     return time.perf_counter() - begin
@@ -28,7 +28,7 @@ def start_file():
     for folder in folders:
         for path in glob(os.path.join(folder, 'keras-clone.pth')):
             return path
-    sys.exit('keras-clone is not installed for {}.'.format(sys.executable))
+    sys.exit(f'keras-clone is not installed for {sys.executable}.')
 
 
 def main():
@@ -47,11 +47,10 @@ def main():
                  for _ in range(runs)]
     before, after = map(statistics.median, zip(*times))
     added = statistics.median(second - first for first, second in times)
-    print('Python {}, {} starts of each, medians'.format(
-        sys.version.split()[0], runs))
-    print('without the overlay  {:6.2f} ms'.format(1e3 * before))
-    print('with the overlay     {:6.2f} ms'.format(1e3 * after))
-    print('difference           {:6.2f} ms  (goal: under 1 ms)'.format(1e3 * added))
+    print(f'Python {sys.version.split()[0]}, {runs} starts of each, medians')
+    print(f'without the overlay  {1e3 * before:6.2f} ms')
+    print(f'with the overlay     {1e3 * after:6.2f} ms')
+    print(f'difference           {1e3 * added:6.2f} ms  (goal: under 1 ms)')
 
 
 if __name__ == '__main__':

@@ -8,7 +8,6 @@ print stands for anything. A page on Keras 3 (`docs/keras3.md`) is run where tha
 installed, every other page where Keras 2 is.
 """
 import doctest
-import io
 import os
 import shutil
 import subprocess
@@ -64,7 +63,7 @@ def start(namespace):
     namespace['root'] = ROOT
     namespace['folder'] = os.path.join(scratch, 'work')
     os.mkdir(namespace['folder'])
-    with io.open(os.path.join(scratch, 'cwd'), 'w') as stream:
+    with open(os.path.join(scratch, 'cwd'), 'w') as stream:
         stream.write(namespace['folder'] + '\n')
 
 

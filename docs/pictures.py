@@ -6,7 +6,6 @@ Writes those files of docs/pictures/ that are about the installed Keras: 2.2.4 h
 the crash, 2.3.1 loses masks. A test compares them with what the models give.
 """
 import collections
-import io
 import os
 import sys
 
@@ -84,7 +83,7 @@ def graphs_of(picture):
     with graphs.fresh_state():
         model = graph_of(picture.build(), 'The model')
     return [model,
-            _clone(picture, released, 'Keras %s, as released' % picture.keras),
+            _clone(picture, released, f'Keras {picture.keras}, as released'),
             _clone(picture, models.clone_model, 'With the overlay')]
 
 
@@ -131,7 +130,7 @@ def _text(layer):
         return 'Model of ' + ', '.join(inner)
     inner = getattr(layer, 'forward_layer', None)
     name = type(layer).__name__
-    return '%s(%s)' % (name, type(inner).__name__) if inner else name
+    return f'{name}({type(inner).__name__})' if inner else name
 
 
 def _clone(picture, clone_model, heading):
@@ -170,11 +169,9 @@ def svg(picture, found):
     name = picture.name
     drawing = drawsvg.Drawing(
         width, height, id_prefix=name, class_='picture', role='img',
-        aria_labelledby='%s-title %s-words' % (name, name))
-    drawing.append(drawsvg.Raw('<title id="%s-title">%s</title>'
-                               % (name, picture.title)))
-    drawing.append(drawsvg.Raw('<desc id="%s-words">%s</desc>'
-                               % (name, words(found))))
+        aria_labelledby=f'{name}-title {name}-words')
+    drawing.append(drawsvg.Raw(f'<title id="{name}-title">{picture.title}</title>'))
+    drawing.append(drawsvg.Raw(f'<desc id="{name}-words">{words(found)}</desc>'))
     drawing.append_css(STYLE)
     drawing.append(drawsvg.Rectangle(0, 0, width, height, class_='paper'))
     for i, graph in enumerate(found):
@@ -246,13 +243,13 @@ def words(found):
 
 
 def _sentence(graph):
-    texts = ['%s to %s%s' % (
+    texts = ['{} to {}{}'.format(
         graph.boxes[edge.start].text, graph.boxes[edge.end].text,
         {'yes': ', with its mask', 'lost': ', without the mask'}.get(edge.mask, '')
         if edge.tensor == 'yes' else ': the output is lost')
         for edge in graph.edges]
-    note = ' %s.' % graph.note if graph.note else ''
-    return '%s: %s.%s' % (graph.heading, '; '.join(texts), note)
+    note = f' {graph.note}.' if graph.note else ''
+    return f"{graph.heading}: {'; '.join(texts)}.{note}"
 
 
 def drawn():
@@ -269,13 +266,13 @@ def drawn():
 
 
 def committed(path):
-    with io.open(path, encoding='utf-8') as stream:
+    with open(path, encoding='utf-8') as stream:
         return stream.read()
 
 
 def main():
     for path, text in drawn():
-        with io.open(path, 'w', encoding='utf-8') as stream:
+        with open(path, 'w', encoding='utf-8') as stream:
             stream.write(text)
         print(os.path.relpath(path))
 

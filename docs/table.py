@@ -12,7 +12,6 @@ for every release.
 import argparse
 import collections
 import copy
-import io
 import json
 import os
 import re
@@ -106,7 +105,7 @@ def _of(checked, which):
 
 def recorded():
     """Returns the data: a list of what `run` returned, in the order of releases."""
-    with io.open(DATA, encoding='utf-8') as stream:
+    with open(DATA, encoding='utf-8') as stream:
         return json.load(stream, object_pairs_hook=collections.OrderedDict)
 
 
@@ -119,7 +118,7 @@ def record(result):
 
 
 def _write(path, text):
-    with io.open(path, 'w', encoding='utf-8') as stream:
+    with open(path, 'w', encoding='utf-8') as stream:
         stream.write(text)
 
 
@@ -169,7 +168,7 @@ def _texts(result, key, way='released'):
 
 
 def _cell(*outcomes):
-    texts = dict({each: '**%s**' % each for each in BAD}, faithful='ok')
+    texts = dict({each: f'**{each}**' for each in BAD}, faithful='ok')
     return ', '.join(texts.get(each, each) for each in outcomes)
 
 
@@ -183,7 +182,7 @@ def _releases(releases, data):
             parts[-1].append(release)
         else:
             parts.append([release])
-    return ', '.join('%s to %s' % (part[0], part[-1]) if len(part) > 2 else
+    return ', '.join(f'{part[0]} to {part[-1]}' if len(part) > 2 else
                      ', '.join(part) for part in parts)
 
 
@@ -196,7 +195,7 @@ def _dates(data):
     for each in data:
         runs.setdefault('{backend}, Python {python}, {date}'.format(**each),
                         []).append(each['keras'])
-    return 'Run on ' + '; '.join('Keras %s (%s)' % (_releases(releases, data), run)
+    return 'Run on ' + '; '.join(f'Keras {_releases(releases, data)} ({run})'
                                  for run, releases in runs.items()) + '.'
 
 
@@ -219,7 +218,7 @@ def _models(releases_of, data):
     groups = collections.OrderedDict()
     for model, releases in releases_of.items():
         groups.setdefault(_releases(releases, data), []).append(model)
-    return '<br>'.join('%s (%s)' % ('; '.join(models), releases)
+    return '<br>'.join(f"{'; '.join(models)} ({releases})"
                        for releases, models in groups.items())
 
 
@@ -244,7 +243,7 @@ def main():
     step = parser.parse_args().step
     if step == 'run':
         record(run())
-    with io.open(PAGE, encoding='utf-8') as stream:
+    with open(PAGE, encoding='utf-8') as stream:
         text = stream.read()
     _write(PAGE, page(text, recorded()))
 

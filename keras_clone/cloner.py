@@ -712,4 +712,4 @@ def _summary(error):
     if isinstance(error, NotCopied):
         return str(error)
     line = (str(error).strip().split('\n') or [''])[0]
-    return '%s: %s' % (type(error).__name__, line) if line else type(error).__name__
+    return f'{type(error).__name__}: {line}' if line else type(error).__name__

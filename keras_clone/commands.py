@@ -56,8 +56,8 @@ def status():
     click.echo()
     for row in rows:
         why = row['reason'] or (row['file'] if row['state'] == 'active' else '')
-        click.echo('%s: %s%s' % (row['module'], row['state'],
-                                 ' (%s)' % why if why else ''))
+        click.echo('{}: {}{}'.format(row['module'], row['state'],
+                                     ' (%s)' % why if why else ''))
 
 
 @main.command()
@@ -163,14 +163,14 @@ def _facts():
     except Exception as error:
         raise Failure('Keras %s cannot be imported: %s'
                       % (release, _one_line(error)))
-    return collections.OrderedDict([
-        ('Keras', '%s, %s' % (release, os.path.dirname(keras.__file__))),
-        ('Backend', '%s %s' % (backend, backend_release)),
-        ('Python', '%s, %s' % (platform.python_version(), sys.executable))])
+    return dict([
+        ('Keras', '{}, {}'.format(release, os.path.dirname(keras.__file__))),
+        ('Backend', '{} {}'.format(backend, backend_release)),
+        ('Python', '{}, {}'.format(platform.python_version(), sys.executable))])
 
 
 def _one_line(error):
-    return ' '.join(('%s: %s' % (type(error).__name__, error)).split())
+    return ' '.join(('{}: {}'.format(type(error).__name__, error)).split())
 
 
 def _why_inactive():
@@ -252,7 +252,7 @@ def _result(subject, seed):
         report = faithfulness.check_clone(subject.build, clone_model, seed=seed,
                                           exact_ops=subject.exact_ops)
     except faithfulness.ModelError as error:
-        raise Failure('%s: %s%s' % (subject.name, error, subject.advice))
+        raise Failure('{}: {}{}'.format(subject.name, error, subject.advice))
     return {'outcome': report.outcome, 'layer': report.layer,
             'reason': report.reason,
             'differences': [str(each) for each in report.differences],
@@ -268,7 +268,7 @@ def _rows(subjects, seed, compare, arguments):
     with progress, _released_results(compare, arguments) as released:
         for subject in progress.track(subjects, description='Cloning'):
             active = _result(subject, seed)
-            rows.append(collections.OrderedDict([
+            rows.append(dict([
                 ('model', subject.name), ('description', subject.text),
                 ('released', next(released) if compare else active),
                 ('active', active)]))
@@ -348,7 +348,7 @@ def _print_differences(rows, inactive):
     for row in rows:
         for heading, key in _columns(inactive):
             if row[key]['differences']:
-                click.echo('%s, %s:' % (row['description'], heading.lower()))
+                click.echo('{}, {}:'.format(row['description'], heading.lower()))
                 click.echo(''.join('  %s\n' % each
                                    for each in row[key]['differences']))
 
@@ -358,7 +358,7 @@ def _print_not_compared(rows, inactive):
     for row in rows:
         for heading, key in _columns(inactive):
             if row[key].get('not_compared'):
-                click.echo('Not compared, %s, %s: %s.\n' % (
+                click.echo('Not compared, {}, {}: {}.\n'.format(
                     row['description'], heading.lower(),
                     ', '.join(row[key]['not_compared'])))
 
@@ -375,7 +375,7 @@ def _last_line(rows, inactive):
 
 
 def _data(facts, inactive, seed, rows):
-    data = collections.OrderedDict(
+    data = dict(
         (name.lower(), fact.split(',')[0]) for name, fact in facts.items())
     data['active'] = 'released' if inactive else 'keras-clone'
     data['seed'] = seed

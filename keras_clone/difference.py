@@ -45,8 +45,7 @@ class Difference(collections.namedtuple(
 
     def __str__(self):
         where = self.layer + ': ' if self.layer else ''
-        return '%s%s: expected %s, got %s' % (
-            where, self.what, self.expected, self.got)
+        return f'{where}{self.what}: expected {self.expected}, got {self.got}'
 
     @property
     def is_in_attribute(self):
@@ -80,8 +79,8 @@ class Report(collections.namedtuple(
     @classmethod
     def of(cls, differences, not_compared=()):
         """Returns the report on a list of `Difference`s, see `not_compared`."""
-        differences = list(collections.OrderedDict.fromkeys(differences))
-        not_compared = list(collections.OrderedDict.fromkeys(not_compared))
+        differences = list(dict.fromkeys(differences))
+        not_compared = list(dict.fromkeys(not_compared))
         for outcome in OUTCOMES:
             for each in differences:
                 if each.outcome == outcome:
@@ -124,7 +123,7 @@ def first_that_holds(holds, count):
 def summary(error):
     """Returns the type of an exception and the first line of its message."""
     line = str(error).strip().split('\n')[0]
-    return shortened('%s: %s' % (type(error).__name__, line) if line
+    return shortened(f'{type(error).__name__}: {line}' if line
                      else type(error).__name__, 200)
 
 
@@ -159,12 +158,11 @@ def leaf_pairs(x, y, way=''):
     if isinstance(x, dict) and isinstance(y, dict):
         for key in sorted(set(x) | set(y), key=repr):
             for each in leaf_pairs(x.get(key, NOTHING), y.get(key, NOTHING),
-                                   '%s %s' % (way, key)):
+                                   f'{way} {key}'):
                 yield each
     elif isinstance(x, (list, tuple)) and type(x) is type(y) and len(x) == len(y):
         for i, (each, other) in enumerate(zip(x, y)):
-            for pair in leaf_pairs(each, other, '%s[%d]' % (way, i)):
-                yield pair
+            yield from leaf_pairs(each, other, '%s[%d]' % (way, i))
     else:
         yield way, x, y
 
@@ -223,12 +221,12 @@ def distance(expected, got):
     """Returns as text how far the arrays of two lists are from each other."""
     for x, y in zip(expected, got):
         if x.shape != y.shape:
-            return 'the shape %s instead of %s' % (y.shape, x.shape)
+            return f'the shape {y.shape} instead of {x.shape}'
     far = [np.abs(x.astype(float) - y).max() for x, y in zip(expected, got)
            if x.size and is_numeric(x) and is_numeric(y)]
     if not far or not max(far):
         return 'other values'
-    return 'numbers off by up to %.2g' % max(far)
+    return f'numbers off by up to {max(far):.2g}'
 
 
 def is_numeric(array):

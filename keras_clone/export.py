@@ -1,7 +1,6 @@
 """The command `keras-clone export`: a pull request in a checkout of Keras."""
 import collections
 import difflib
-import io
 import os
 import subprocess
 import tempfile
@@ -154,8 +153,7 @@ def _release_of(checkout, follow_ups):
     known = [release for release in releases() if release.startswith('2.')]
     for release in known:
         if found in [patch.after for patch in patches_of(release)]:
-            raise Refusal('The patch for Keras {} is in {} already.'.format(
-                release, MODELS))
+            raise Refusal(f'The patch for Keras {release} is in {MODELS} already.')
     matching = [release for release in known
                 if patches_of(release)[0].before == found]
     if not matching:
@@ -175,16 +173,16 @@ def _release_of(checkout, follow_ups):
 def _read(checkout, name):
     path = os.path.join(checkout, *name.split('/'))
     try:
-        with io.open(path, encoding='utf-8', newline='') as stream:
+        with open(path, encoding='utf-8', newline='') as stream:
             return stream.read()
     except (OSError, UnicodeDecodeError) as error:
-        raise Refusal('CHECKOUT should hold Keras, with {}. {}'.format(name, error))
+        raise Refusal(f'CHECKOUT should hold Keras, with {name}. {error}')
 
 
 def _changes(checkout, plan):
     """What changes: an ordered dict from names of files to their texts before and
     after."""
-    changes = collections.OrderedDict()
+    changes = {}
     with tempfile.TemporaryDirectory() as copy:
         for patch in plan.patches:
             changes[patch.file] = [_read(checkout, patch.file)]
@@ -207,12 +205,12 @@ def _write(folder, name, text):
     path = os.path.join(folder, *name.split('/'))
     if not os.path.isdir(os.path.dirname(path)):
         os.makedirs(os.path.dirname(path))
-    with io.open(path, 'w', encoding='utf-8', newline='') as stream:
+    with open(path, 'w', encoding='utf-8', newline='') as stream:
         stream.write(text)
 
 
 def _our_text(*parts):
-    with io.open(resource(*parts), encoding='utf-8') as stream:
+    with open(resource(*parts), encoding='utf-8') as stream:
         return stream.read()
 
 

@@ -146,7 +146,7 @@ def _built(build):
     try:
         built = build()
     except Exception as error:
-        raise ModelError('The model cannot be built: %s.' % summary(error))
+        raise ModelError(f'The model cannot be built: {summary(error)}.')
     model, inputs = built if isinstance(built, tuple) else (built, None)
     if not isinstance(model, keras.models.Model):
         raise ModelError('Expected a function that returns a Keras `Model`, '
@@ -161,7 +161,7 @@ def _built(build):
     return model, inputs
 
 
-class _Original(object):
+class _Original:
     """What a model computes: what its clones are held against.
 
     # Arguments
@@ -237,7 +237,7 @@ class _Original(object):
     def other_seeds(self, seeds=(), draw=1):
         """Returns pairs (variable, value): numbers to draw from, others than before
         and for each `draw` but for those in `seeds`."""
-        return graphs.other_seeds(self.read, set(id(mine) for _, mine in seeds),
+        return graphs.other_seeds(self.read, {id(mine) for _, mine in seeds},
                                   draw)
 
     def _name_of(self, i):
@@ -377,9 +377,9 @@ def _first_parting_layer(original, clone, pairing, on=None):
         nodes, others = zip(*pairs[:count])
         if any(_has_masks(x) != _has_masks(y) for x, y in pairs[:count]):
             return True
-        expected, again = [
+        expected, again = (
             graphs.evaluator(original.model, original.values, nodes, state=state)()
-            for state in ((), original.other_seeds(seeds))]
+            for state in ((), original.other_seeds(seeds)))
         try:
             got = graphs.evaluator(clone, original.values, others, on, state=seeds)()
         except Exception:
@@ -422,7 +422,7 @@ def training_differences(original, clone, pairing):
     try:
         expected = original.trained()
     except Exception as error:
-        original.leave_out('training (%s)' % summary(error))
+        original.leave_out(f'training ({summary(error)})')
         return []
     seeds = pairing.seeds()
     try:

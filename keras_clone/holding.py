@@ -171,7 +171,7 @@ def parts_of(value):
     """
     value = unwrapped(value)
     if isinstance(value, types.FunctionType):
-        return ([each for each in (value.__closure__ or ())] +
+        return ([*(value.__closure__ or ())] +
                 [each for each in (value.__defaults__, value.__kwdefaults__)
                  if each] + list(vars(value).values()) +
                 list(mentioned_by(value).values()))
@@ -292,7 +292,7 @@ def _slots(cls):
         slots = vars(base).get('__slots__', ())
         for name in [slots] if isinstance(slots, str) else slots:
             if name.startswith('__') and not name.endswith('__'):
-                name = '_%s%s' % (base.__name__.lstrip('_'), name)
+                name = f"_{base.__name__.lstrip('_')}{name}"
             names.append(name)
     return [name for name in names if name not in ('__dict__', '__weakref__')]
 
@@ -318,7 +318,7 @@ def bare_copy(value):
 
 def described(value):
     """Returns a short text for an object that a message is about."""
-    return 'an object of class `%s`' % type(value).__name__
+    return f'an object of class `{type(value).__name__}`'
 
 
 def _is_empty(cell):

@@ -1,5 +1,4 @@
 """Whether a clone shares nothing with its original and leaves it as it was."""
-import collections
 import hashlib
 
 import keras
@@ -63,7 +62,7 @@ def _held(layers):
     # Returns
         A dict {id: (what, path)}: the path is that of the layer that holds it.
     """
-    found, seen = collections.OrderedDict(), {}
+    found, seen = {}, {}
     waiting = [(path, each) for path, layer in reversed(layers)
                for each in _parts_of_layer(layer)]
     while waiting:
@@ -75,7 +74,7 @@ def _held(layers):
         if what:
             found[id(value)] = 'what it holds: ' + what, path
         if graphs.is_layer(value):
-            path = '%s/%s' % (path, value.name) if path else value.name
+            path = f'{path}/{value.name}' if path else value.name
         waiting += [(path, each) for each in _parts_of(value)]
     return found
 
@@ -108,7 +107,7 @@ def _parts_of_layer(layer):
 
 def _belongings(layers):
     """Returns the parts of layers that nobody else may have: id -> (what, path)."""
-    found = collections.OrderedDict()
+    found = {}
 
     def add(value, what, path):
         found.setdefault(id(value), (what, path))
@@ -141,8 +140,7 @@ def _containers(value):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
         for each in value:
-            for container in _containers(each):
-                yield container
+            yield from _containers(each)
 
 
 def _wired(model, clone, on):
@@ -177,7 +175,7 @@ def snapshot(model):
     # Returns
         What `changes` compares. It keeps the objects it has noted alive.
     """
-    notes, kept = collections.OrderedDict(), []
+    notes, kept = {}, []
     for path, layer in graphs.all_layers(model):
         for name, value in sorted(vars(layer).items()):
             _note(notes, kept, (path, name), value)

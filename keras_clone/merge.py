@@ -27,13 +27,13 @@ def with_tests(name, theirs, ours, only=None):
     try:
         tree = ast.parse(theirs)
     except SyntaxError as error:
-        raise CannotMerge('{} is not valid Python: {}'.format(name, error))
+        raise CannotMerge(f'{name} is not valid Python: {error}')
     added = [node for node in _definitions(ast.parse(ours))
              if only in (None, node.name)]
     twice = sorted({node.name for node in added} &
                    {node.name for node in _definitions(tree)})
     if twice:
-        raise CannotMerge('The tests are in {} already: {}.'.format(name, twice[0]))
+        raise CannotMerge(f'The tests are in {name} already: {twice[0]}.')
     lines = theirs.rstrip('\n').split('\n')
     end = _start_of_main(tree, len(lines))
     parts = ['\n'.join(lines[:end]), _text(ours, added), '\n'.join(lines[end:])]
@@ -61,7 +61,7 @@ def _imports(tree):
                 bound = (name.asname or name.name).split('.')[0]
                 text = 'import ' + name.name
                 if isinstance(node, ast.ImportFrom):
-                    text = 'from {} {}'.format(node.module, text)
+                    text = f'from {node.module} {text}'
                 if name.asname:
                     text += ' as ' + name.asname
                 found[bound] = text

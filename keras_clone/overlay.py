@@ -96,7 +96,7 @@ def _note(name, state, reason=''):
         warnings.warn('keras_clone: ' + reason)
 
 
-class OverlayImporter(object):
+class OverlayImporter:
     """Finds and loads a module as the finders after it do, then runs the overlay."""
 
     def __init__(self, loader=None):
@@ -137,7 +137,7 @@ class OverlayImporter(object):
         except Exception as error:
             names.clear()
             names.update(old)
-            _note(module.__name__, 'failed', 'skipped {}: {!r}'.format(path, error))
+            _note(module.__name__, 'failed', f'skipped {path}: {error!r}')
 
 
 sys.meta_path.insert(0, OverlayImporter())

@@ -14,7 +14,7 @@ from .state import stable_text
 LISTS_OF_WEIGHTS = ('trainable_weights', 'non_trainable_weights', 'weights')
 
 
-class Pairing(object):
+class Pairing:
     """Finds for each layer, node and tensor of a model its partner in the clone.
 
     Layers are paired by their names and by what holds them, starting at the models;
@@ -150,7 +150,7 @@ class Pairing(object):
             self._layers_differ(path, 'inner layers', ', '.join(sorted(mine)),
                                 ', '.join(sorted(its)))
         for label in sorted(set(mine) & set(its)):
-            self._pair_layers('%s/%s' % (path, mine[label].name), mine[label],
+            self._pair_layers(f'{path}/{mine[label].name}', mine[label],
                               its[label])
 
     def _pair_weights(self, path, layer, other):
@@ -236,7 +236,7 @@ class Pairing(object):
         for what, xs, ys in (('input', inputs, its_inputs),
                              ('output', outputs, its_outputs)):
             if len(xs) != len(ys):
-                self._layers_differ(path, 'number of %ss' % what, str(len(xs)),
+                self._layers_differ(path, f'number of {what}s', str(len(xs)),
                                     str(len(ys)))
             for i, (x, y) in enumerate(zip(xs, ys)):
                 self._pair_tensors(path, '%s %d of the model' % (what, i), x, y)
@@ -382,7 +382,7 @@ class Pairing(object):
                      'that of ' + self._originals[id(y)]
                      if id(y) in self._originals else 'another')
         elif graphs.is_layer(x):
-            return self._pair_layers('%s/%s' % (path, x.name) if path else x.name,
+            return self._pair_layers(f'{path}/{x.name}' if path else x.name,
                                      x, y)
         else:
             return self._pair_variables(path, way, x, y)
@@ -390,7 +390,7 @@ class Pairing(object):
 
     def _compare_order_of_weights(self, path, layer, other):
         for name in LISTS_OF_WEIGHTS:
-            mine, its = [list(getattr(each, name, [])) for each in (layer, other)]
+            mine, its = (list(getattr(each, name, [])) for each in (layer, other))
             partners = [self._partners.get(id(x)) for x in mine]
             if len(mine) != len(its):
                 what, texts = 'number of ', (str(len(mine)), str(len(its)))
@@ -412,8 +412,7 @@ class Pairing(object):
 
 def _argument_pairs(node, other):
     for mine, its in zip(graphs.arguments_of(node), graphs.arguments_of(other)):
-        for pair in leaf_pairs(mine, its):
-            yield pair
+        yield from leaf_pairs(mine, its)
 
 
 def op_differences(expected, got, exact, layers):

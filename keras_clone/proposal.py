@@ -3,7 +3,6 @@
 All of it is in the page beside the patch: `patches/<release>/<name>.md`.
 """
 import collections
-import io
 import re
 
 Proposal = collections.namedtuple(
@@ -48,7 +47,7 @@ def proposal(patch):
         on the release (`actual`); the text of the `pull_request`; the `test_file`
         of Keras that gets the tests and the `test_class` that holds them.
     """
-    with io.open(patch.path[:-len('.patch')] + '.md', encoding='utf-8') as stream:
+    with open(patch.path[:-len('.patch')] + '.md', encoding='utf-8') as stream:
         issue, pull_request = stream.read().split('\n# Pull request: ')
     code, expected, actual = re.findall(r'^```\w*\n(.*?)\n```$', issue, re.M | re.S)
     test_file, test_class = re.search(

@@ -1,5 +1,4 @@
 """The text of the pull request to Keras."""
-import io
 import re
 
 from keras_clone.diffs import patches_of, resource
@@ -93,8 +92,8 @@ def pull_request_text(release, follow_ups=False):
     words['what'] += '\n\nLines added: {}, removed: {}.'.format(
         sum(patch.added for patch in patches),
         sum(patch.removed for patch in patches))
-    with io.open(resource('.github', 'PULL_REQUEST_TEMPLATE.md'),
-                 encoding='utf-8') as stream:
+    with open(resource('.github', 'PULL_REQUEST_TEMPLATE.md'),
+              encoding='utf-8') as stream:
         template = stream.read()
     return re.sub(r'<!-- (\w+): .*? -->',
                   lambda match: words[match.group(1)].strip(), template)

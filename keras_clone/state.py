@@ -37,7 +37,7 @@ CALLS = ('call', '__call__', 'compute_mask', 'compute_output_shape',
 NOT_CALLS = ('__init__', 'build', 'adapt')
 
 
-class Comparison(object):
+class Comparison:
     """Compares what two things hold at the same places, at every depth.
 
     # Arguments
@@ -125,8 +125,8 @@ class Comparison(object):
 
     def _compare_sets(self, way, x, y):
         """Only plain data: of other elements, nothing tells which are partners."""
-        mine, its = [set(each for each in held if type(each) in ATOMS)
-                     for held in (x, y)]
+        mine, its = ({each for each in held if type(each) in ATOMS}
+                     for held in (x, y))
         if mine != its:
             self._differ(way, mine, its)
 
@@ -137,7 +137,7 @@ class Comparison(object):
                 self._compare(way + ' of a key', pair[0], pair[1])
             return
         for key in x:
-            self._compare('%s[%r]' % (way, key), x[key], y.get(key, NOTHING))
+            self._compare(f'{way}[{key!r}]', x[key], y.get(key, NOTHING))
 
     # Functions
 
@@ -149,7 +149,7 @@ class Comparison(object):
             self._compare(way + ' of an object', x.__self__, y.__self__)
         elif isinstance(x, functools.partial):
             for name in ('func', 'args', 'keywords'):
-                self._compare('%s.%s' % (way, name), getattr(x, name),
+                self._compare(f'{way}.{name}', getattr(x, name),
                               getattr(y, name))
         elif x.__code__ != y.__code__:
             self._differ(way, x, y)
@@ -160,10 +160,10 @@ class Comparison(object):
         names = x.__code__.co_freevars
         for name, cell, other in zip(names, x.__closure__ or (),
                                      y.__closure__ or ()):
-            self._compare('%s, its %s' % (way, name), _content(cell),
+            self._compare(f'{way}, its {name}', _content(cell),
                           _content(other))
         for name in ('__defaults__', '__kwdefaults__'):
-            self._compare('%s, its %s' % (way, name.strip('_')), getattr(x, name),
+            self._compare(f"{way}, its {name.strip('_')}", getattr(x, name),
                           getattr(y, name))
 
     # Objects
@@ -183,7 +183,7 @@ class Comparison(object):
         for name, value in sorted(attributes_of(x), key=lambda item: item[0]):
             if name not in left_out and not _are_numbered_names(
                     name, value, held.get(name)):
-                self._compare('%s.%s' % (way, name), value, held.get(name, NOTHING))
+                self._compare(f'{way}.{name}', value, held.get(name, NOTHING))
 
 
 def same_data(x, y):
@@ -201,7 +201,7 @@ def same_data(x, y):
 def stable_text(value):
     """Returns a short text for a value, the same for each that is made alike."""
     if isinstance(value, types.FunctionType):
-        return 'function %s.%s' % (value.__module__, value.__qualname__)
+        return f'function {value.__module__}.{value.__qualname__}'
     if isinstance(value, types.MethodType):
         return 'method of ' + stable_text(value.__self__)
     return re.sub(' at 0x[0-9a-f]+', '', describe(value))

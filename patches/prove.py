@@ -261,15 +261,15 @@ def faults_of(results):
     faults = []
     for (_, before), (stage, after) in zip(results, results[1:]):
         good = {name for name in before if before[name] == 'passes'}
-        faults += ['{} breaks {}.'.format(stage, name)
+        faults += [f'{stage} breaks {name}.'
                    for name in sorted(good) if after.get(name) != 'passes']
         if not any(after[name] == 'passes' for name in after if name not in good):
-            faults.append('{} mends no test.'.format(stage))
+            faults.append(f'{stage} mends no test.')
     first, last = results[1][1], results[-1][1]
-    faults += ['{} asks for more than the first patch.'.format(name)
+    faults += [f'{name} asks for more than the first patch.'
                for name in first if first[name] != 'passes'
                and name.startswith('test_sequential_model::')]
-    return faults + ['{} fails in the end.'.format(name) for name in last
+    return faults + [f'{name} fails in the end.' for name in last
                      if last[name] not in ('passes', 'skipped')]
 
 
@@ -341,7 +341,7 @@ def reproduce(patch, keras, python=sys.executable):
     process = subprocess.Popen(
         [python, '-B', '-c', proposal(patch).code], stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, env=_environment(PYTHONPATH=keras))
-    out, errors = [text.decode(errors='replace') for text in process.communicate()]
+    out, errors = (text.decode(errors='replace') for text in process.communicate())
     return errors if process.returncode else out
 
 
@@ -350,16 +350,16 @@ def faults_of_keras_3(results, patches):
     (_, before, printed), faults = results[0], []
     for patch, (stage, after, now) in zip(patches, results[1:]):
         page, name = proposal(patch), diffs.name_of(patch)
-        faults += ['{} breaks {}.'.format(stage, test) for test in sorted(before)
+        faults += [f'{stage} breaks {test}.' for test in sorted(before)
                    if before[test] == 'passes' and after.get(test) != 'passes']
         own = [test for test in sorted(before)
                if '.' + page.test_class + '::' in test]
-        faults += ['{} fails with {}.'.format(test, stage) for test in own
+        faults += [f'{test} fails with {stage}.' for test in own
                    if after[test] not in ('passes', 'skipped')]
-        faults += ['{} passes without {}.'.format(test, stage) for test in own
+        faults += [f'{test} passes without {stage}.' for test in own
                    if before[test] == 'passes' and 'guard' not in test]
         if not any(before[test] not in ('passes', 'skipped') for test in own):
-            faults.append('{} mends no test.'.format(stage))
+            faults.append(f'{stage} mends no test.')
         if now[name].strip() != page.expected:
             faults.append('With {}, its code does not print what is expected: {}'
                           .format(stage, now[name]))
@@ -367,7 +367,7 @@ def faults_of_keras_3(results, patches):
             faults.append('Without {}, its code does not do what the issue says: {}'
                           .format(stage, printed[name]))
     stage, after, _ = results[-1]
-    return faults + ['{} fails with {}.'.format(test, stage) for test in after
+    return faults + [f'{test} fails with {stage}.' for test in after
                      if after[test] not in ('passes', 'skipped')]
 
 
@@ -391,7 +391,7 @@ def changed_outcomes(before, after):
 def summary(found, module):
     kinds = collections.Counter(outcome for name, outcome in found.items()
                                 if re.match(module + '(::|[.])', name))
-    return ', '.join('{} {}'.format(kinds[kind], kind) for kind in sorted(kinds))
+    return ', '.join(f'{kinds[kind]} {kind}' for kind in sorted(kinds))
 
 
 def print_table(header, rows):

@@ -13,7 +13,6 @@ import ast
 import collections
 import difflib
 import hashlib
-import io
 import json
 import os
 import subprocess
@@ -36,7 +35,7 @@ Alternative = collections.namedtuple(
     'Alternative', 'key title right breaks judge edit')
 
 
-class Source(object):
+class Source:
     """The source of `keras/models.py`, to be edited at the statements of
     `_clone_functional_model`."""
 
@@ -287,7 +286,7 @@ def judge(text, only=None):
 
 def candidates():
     """What is judged: an ordered dict from keys to texts of `keras/models.py`."""
-    texts = collections.OrderedDict([('released', edited(released))])
+    texts = dict([('released', edited(released))])
     texts.update((one.key, edited(one.edit)) for one in ALTERNATIVES)
     texts['patch'] = patched()
     return texts
@@ -307,17 +306,17 @@ def run():
     version = 'import {0}; print({0}.__version__)'.format(_backend())
     printed = subprocess.check_output([sys.executable, '-c', version],
                                       stderr=subprocess.DEVNULL)
-    data = collections.OrderedDict([
+    data = dict([
         ('versions', '{} {}, {} {}, {} {}.{}'.format(
             'Keras', RELEASE, {'tensorflow': 'TensorFlow', 'theano': 'Theano'}[
                 _backend()], printed.decode().split()[-1], 'Python',
             *sys.version_info[:2])),
         ('tests', fingerprint_of_tests()),
-        ('candidates', collections.OrderedDict())])
+        ('candidates', {})])
     for key, text in texts.items():
         print('judging', key, flush=True)
         added, removed = changed_lines(texts['released'], text)
-        data['candidates'][key] = collections.OrderedDict([
+        data['candidates'][key] = dict([
             ('text', fingerprint(text)), ('added', added), ('removed', removed),
             ('outcomes', judge(text))])
     return data
@@ -335,7 +334,7 @@ def _backend():
 
 
 def _read(path):
-    with io.open(path, encoding='utf-8') as stream:
+    with open(path, encoding='utf-8') as stream:
         return stream.read()
 
 
@@ -358,7 +357,7 @@ def render(data):
     parts.append('## Each of them')
     for one in ALTERNATIVES:
         parts.append('### ({0.key}) {0.title}'.format(one))
-        parts.append('Right: {}\n\nBreaks: {}'.format(one.right, one.breaks))
+        parts.append(f'Right: {one.right}\n\nBreaks: {one.breaks}')
         parts.append(_verdict(one, found[one.key]))
     return '\n\n'.join(parts) + '\n'
 
@@ -408,16 +407,12 @@ def _verdict(one, record):
     text = 'Of the {} tests of the pull request, it fails {}'.format(
         len(of_request), failing or 'none')
     return text + (
-        '; the one to see is `{}`.'.format(one.judge) if one.judge else '.')
+        f'; the one to see is `{one.judge}`.' if one.judge else '.')
 
 
 def _write(path, text):
-    with io.open(path, 'w', encoding='utf-8') as stream:
+    with open(path, 'w', encoding='utf-8') as stream:
         stream.write(text)
-
-
-def _load(text):
-    return json.loads(text, object_pairs_hook=collections.OrderedDict)
 
 
 def main():
@@ -428,18 +423,18 @@ def main():
                         help='judge nothing, write the page from its data')
     options = parser.parse_args()
     if options.page:
-        _write(PAGE, render(_load(_read(DATA))))
+        _write(PAGE, render(json.loads(_read(DATA))))
         return
     if prove.installed_keras().release != RELEASE:
-        sys.exit('This needs Keras {}.'.format(RELEASE))
+        sys.exit(f'This needs Keras {RELEASE}.')
     text = json.dumps(run(), indent=1, ensure_ascii=False) + '\n'
     if options.check:
-        new, known = [_load(some)['candidates'] for some in (text, _read(DATA))]
+        new, known = (json.loads(some)['candidates'] for some in (text, _read(DATA)))
         differing = [key for key in new if new[key] != known.get(key)]
         sys.exit('Not the outcomes of the page: ' + ', '.join(differing)
                  if differing else 0)
     _write(DATA, text)
-    _write(PAGE, render(_load(text)))
+    _write(PAGE, render(json.loads(text)))
 
 
 if __name__ == '__main__':

@@ -43,5 +43,5 @@ def installed():
     except subprocess.CalledProcessError:
         pytest.skip('Keras is not installed.')
     if not prove.patches_of(found.release):
-        pytest.skip('There are no patches for Keras {}.'.format(found.release))
+        pytest.skip(f'There are no patches for Keras {found.release}.')
     return found

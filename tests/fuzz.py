@@ -84,7 +84,7 @@ def outcome_of(recipe, clone_model):
     return [report.outcome, report.reason]
 
 
-class Judge(object):
+class Judge:
     """A process that judges clones, with the overlay `on` or `off`."""
 
     def __init__(self, switch):
@@ -118,7 +118,7 @@ class Unfaithful(Exception):
     """The overlay does not clone the model of `recipe` faithfully."""
 
     def __init__(self, recipe, reason):
-        super(Unfaithful, self).__init__(reason)
+        super().__init__(reason)
         self.recipe = recipe
 
 
@@ -138,7 +138,7 @@ def is_worse(released, active):
     return OUTCOMES.index(active) < OUTCOMES.index(released)
 
 
-class Counts(object):
+class Counts:
     """What came of the models.
 
     # Attributes
@@ -297,7 +297,7 @@ def recorded():
 def sums(runs):
     """Returns the runs with the counts of those added up that differ in their seed
     alone; `seed` and `date` become lists."""
-    groups = collections.OrderedDict()
+    groups = {}
     for run in runs:
         groups.setdefault(tuple(run[name] for name in VERSIONS), []).append(run)
     return [_sum(group) for group in groups.values()]
@@ -305,7 +305,7 @@ def sums(runs):
 
 def _sum(group):
     total = dict(group[0], seed=[run['seed'] for run in group],
-                 date=sorted(set(run['date'] for run in group)))
+                 date=sorted({run['date'] for run in group}))
     for name in ('models', 'not_built'):
         total[name] = sum(run[name] for run in group)
     # It was not counted from the beginning.
@@ -360,14 +360,14 @@ def _page_of(run):
     for outcome in sorted_outcomes(run):
         lines.append('| {} | {} | {} |'.format(
             outcome, run['released'].get(outcome, 0), run['active'].get(outcome, 0)))
-    lines.append('| %s | | %s |' % (WORSE, _text_of_worse(run)))
-    sizes = ['{} of {}'.format(run['sizes'][size], size)
+    lines.append(f'| {WORSE} | | {_text_of_worse(run)} |')
+    sizes = [f"{run['sizes'][size]} of {size}"
              for size in sorted(run['sizes'], key=int)]
-    operations = ['`{}` {}'.format(name, run['operations'][name])
+    operations = [f"`{name}` {run['operations'][name]}"
                   for name in sorted(run['operations'])]
     return lines + [
-        '', 'Models by the number of their operations: {}.'.format(', '.join(sizes)),
-        '', 'Models that have an operation: {}.'.format(', '.join(operations))]
+        '', f"Models by the number of their operations: {', '.join(sizes)}.",
+        '', f"Models that have an operation: {', '.join(operations)}."]
 
 
 @click.command()
@@ -406,8 +406,7 @@ def _counted(models, minutes, seed):
         except Unfaithful as error:
             if isinstance(error, Worse):
                 click.echo(WORSE[0].upper() + WORSE[1:] + '.')
-            click.echo('Not cloned faithfully: %s\n%s'
-                       % (error, json.dumps(error.recipe)))
+            click.echo(f'Not cloned faithfully: {error}\n{json.dumps(error.recipe)}')
             sys.exit(1)
     data = data_of(counts, seed)
     print_counts(data, console)

@@ -120,8 +120,8 @@ def recorded():
 
 def page(found):
     """Returns the page that shows the results, as Markdown."""
-    lines = [INTRODUCTION.format(', '.join(sorted(set(
-        result['date'] for result in found)))), _line(HEADINGS), _rule(HEADINGS)]
+    lines = [INTRODUCTION.format(', '.join(sorted({
+        result['date'] for result in found}))), _line(HEADINGS), _rule(HEADINGS)]
     lines += [_line(cells(result)) for result in found]
     return '\n'.join(lines) + '\n'
 

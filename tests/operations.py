@@ -20,7 +20,7 @@ VECTOR = 'v'
 # is NESTED, the option is a recipe. outermost: whether it is for the outer model
 # alone. make: the function that does it.
 Operation = collections.namedtuple('Operation', 'takes gives options outermost make')
-OPERATIONS = collections.OrderedDict()
+OPERATIONS = {}
 NESTED = 'the recipe of a nested model'
 
 
@@ -40,7 +40,7 @@ def operation(takes, gives, options=('',), outermost=False):
 # What is done to the outer model. options: the ways to do it. make: the function
 # that does it.
 Whole = collections.namedtuple('Whole', 'options make')
-MODELS = collections.OrderedDict()
+MODELS = {}
 
 
 def whole(options=('',)):

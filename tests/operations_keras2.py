@@ -45,7 +45,7 @@ class TwoOutputs(layers.Layer):
     """Has two outputs, and masks as `masks` says."""
 
     def __init__(self, masks, **kwargs):
-        super(TwoOutputs, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.masks = masks
         self.supports_masking = masks == 'default'
 
@@ -57,19 +57,19 @@ class TwoOutputs(layers.Layer):
 
     def compute_mask(self, inputs, mask=None):
         if self.masks == 'default':
-            return super(TwoOutputs, self).compute_mask(inputs, mask)
+            return super().compute_mask(inputs, mask)
         return {'none': None, 'list': [mask, None], 'tuple': (None, mask),
                 'both': [mask, mask]}[self.masks]
 
     def get_config(self):
-        return dict(super(TwoOutputs, self).get_config(), masks=self.masks)
+        return dict(super().get_config(), masks=self.masks)
 
 
 class TwoInputs(layers.Layer):
     """Has two inputs, and the mask of the one that `mask_of` tells."""
 
     def __init__(self, mask_of, **kwargs):
-        super(TwoInputs, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.mask_of = mask_of
 
     def call(self, inputs):
@@ -82,7 +82,7 @@ class TwoInputs(layers.Layer):
         return mask[self.mask_of]
 
     def get_config(self):
-        return dict(super(TwoInputs, self).get_config(), mask_of=self.mask_of)
+        return dict(super().get_config(), mask_of=self.mask_of)
 
 
 class OwnMask(layers.Layer):
@@ -99,7 +99,7 @@ class Scale(gallery.Scale):
     """Has a weight, passes masks on, and has no `get_config`."""
 
     def __init__(self, **kwargs):
-        super(Scale, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.supports_masking = True
 
 
@@ -107,7 +107,7 @@ class Shift(layers.Layer):
     """Is told at each call what to add and how to scale."""
 
     def __init__(self, **kwargs):
-        super(Shift, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.supports_masking = True
 
     def call(self, inputs, by=None, scale=1.):
@@ -126,13 +126,13 @@ class CellWithConstants(MinimalCell):
     """A recurrent cell that takes constants."""
 
     def build(self, input_shape):
-        super(CellWithConstants, self).build(input_shape[0])
+        super().build(input_shape[0])
 
     def call(self, inputs, states, constants):
-        return super(CellWithConstants, self).call(inputs + constants[0], states)
+        return super().call(inputs + constants[0], states)
 
 
-class Doubled(object):
+class Doubled:
     """A callable object, and the owner of a bound method."""
 
     def __call__(self, x):
@@ -150,7 +150,7 @@ def is_large(x, mask=None):
     return K.any(K.greater(x, -.3), axis=-1)
 
 
-CALLABLES = collections.OrderedDict([
+CALLABLES = dict([
     ('lambda', lambda: lambda x: .5 * x),
     ('closure', lambda: (lambda factor: lambda x: factor * x)(1.5)),
     ('default', lambda: lambda x, factor=.7: factor * x),
@@ -424,7 +424,7 @@ class Masked(layers.Layer):
     """A layer that passes masks on."""
 
     def __init__(self, **kwargs):
-        super(Masked, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.supports_masking = True
 
 
@@ -439,7 +439,7 @@ class Composed(Masked):
                 with K.name_scope(layer.name):
                     layer.build(input_shape)
                 layer.built = True
-        super(Composed, self).build(input_shape)
+        super().build(input_shape)
 
     def call(self, inputs):
         return _sum((i + 1.) * layer.call(inputs)
@@ -480,7 +480,7 @@ def _named(pair):
     return getattr(layers, pair[0]).from_config(pair[1])
 
 
-WAYS = collections.OrderedDict([  # (way, (writes a layer, reads it))
+WAYS = dict([  # (way, (writes a layer, reads it))
     ('class and config', (
         lambda layer: (type(layer).__name__, layer.get_config()), _named)),
     ('copied', (lambda layer: copy.deepcopy(layers.serialize(layer)),
@@ -516,7 +516,7 @@ class Written(Composed):
     """Holds a layer, and has it in its config in one of `WAYS`."""
 
     def __init__(self, inner, way, digest=None, **kwargs):
-        super(Written, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.parts, self.way = [inner], way
         self.digest = digest or _digest(inner)
         if self.digest != _digest(inner):
@@ -530,7 +530,7 @@ class Written(Composed):
     def get_config(self):
         write, _ = WAYS[self.way]
         inner, = self.parts
-        return dict(super(Written, self).get_config(), way=self.way,
+        return dict(super().get_config(), way=self.way,
                     digest=_digest(inner), written=write(inner))
 
     @classmethod
@@ -539,7 +539,7 @@ class Written(Composed):
         return cls(read(config.pop('written')), **config)
 
 
-TO_WRITE = collections.OrderedDict([
+TO_WRITE = dict([
     ('Dense', lambda: layers.Dense(UNITS, activation='tanh',
                                    kernel_regularizer='l2')),
     ('function', lambda: layers.Dense(UNITS, activation=gelu)),
@@ -567,13 +567,13 @@ class Jsoned(Wrapper):
         if not self.layer.built:
             self.layer.build(input_shape)
             self.layer.built = True
-        super(Jsoned, self).build(input_shape)
+        super().build(input_shape)
 
     def call(self, inputs):
         return -1. * self.layer.call(inputs)
 
     def get_config(self):
-        return json.loads(json.dumps(super(Jsoned, self).get_config()))
+        return json.loads(json.dumps(super().get_config()))
 
 
 @operation('v', 'v', list(TO_WRITE))
@@ -585,14 +585,14 @@ class OfModel(Composed):
     """Holds a model, and has it in its config as `to_json` writes it."""
 
     def __init__(self, net, **kwargs):
-        super(OfModel, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.parts = (model_from_json(net) if isinstance(net, str) else net)
 
     def call(self, inputs):
         return .5 * self.parts(inputs)
 
     def get_config(self):
-        return dict(super(OfModel, self).get_config(), net=self.parts.to_json())
+        return dict(super().get_config(), net=self.parts.to_json())
 
 
 @operation('v', 'v', ['Dense', 'Scale'])
@@ -614,7 +614,7 @@ def relu(x):
 NAME_OF = {swish: 'swish', relu: 'relu', K.tanh: 'tanh',
            activations.relu: 'relu of Keras'}
 FUNCTION_OF = {name: function for function, name in NAME_OF.items()}
-FUNCTION_WAYS = collections.OrderedDict([
+FUNCTION_WAYS = dict([
     ('is', (lambda f: 'own' if f is swish else activations.serialize(f),
             lambda text: swish if text == 'own' else activations.get(text))),
     ('itself', (lambda f: f, lambda f: f)),
@@ -629,9 +629,9 @@ class Asks(Masked):
     """Asks its function what it is, and writes it in one of `FUNCTION_WAYS`."""
 
     def __init__(self, function, way, **kwargs):
-        super(Asks, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         if function not in NAME_OF:
-            raise ValueError('Unknown function: %r' % function)
+            raise ValueError(f'Unknown function: {function!r}')
         self.function, self.way = function, way
         self.is_own = function is swish
 
@@ -641,7 +641,7 @@ class Asks(Masked):
 
     def get_config(self):
         write, _ = FUNCTION_WAYS[self.way]
-        return dict(super(Asks, self).get_config(), way=self.way,
+        return dict(super().get_config(), way=self.way,
                     function=write(self.function))
 
     @classmethod
@@ -666,7 +666,7 @@ class Mode(enum.Enum):
     FAST = 'fast'
 
 
-class Settings(object):
+class Settings:
     """An object of the user that tells what it holds."""
 
     def __init__(self, rate):
@@ -679,7 +679,7 @@ class Settings(object):
 
 
 Limits = collections.namedtuple('Limits', 'low high')
-VALUES = collections.OrderedDict([  # (type, (makes one, makes a number of it))
+VALUES = dict([  # (type, (makes one, makes a number of it))
     (collections.Counter, (lambda: collections.Counter('aab'),
                            lambda value: value.most_common(1)[0][1])),
     (collections.OrderedDict, (
@@ -695,14 +695,14 @@ VALUES = collections.OrderedDict([  # (type, (makes one, makes a number of it))
     (slice, (lambda: slice(1, 3), lambda value: value.stop)),
     (Strange, (lambda: Strange(a=.4), lambda value: value.a)),
 ])
-TYPES_OF_VALUES = collections.OrderedDict((cls.__name__, cls) for cls in VALUES)
+TYPES_OF_VALUES = dict((cls.__name__, cls) for cls in VALUES)
 
 
 class Valued(Masked):
     """Takes a value of one of the types in `VALUES`, and of no other."""
 
     def __init__(self, value, **kwargs):
-        super(Valued, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         make, number = VALUES[type(value)]
         self.value, self.made_by, self.factor = value, make, float(number(value))
 
@@ -710,7 +710,7 @@ class Valued(Masked):
         return self.factor * inputs
 
     def get_config(self):
-        return dict(super(Valued, self).get_config(), value=self.made_by())
+        return dict(super().get_config(), value=self.made_by())
 
 
 @operation('s', 's', list(TYPES_OF_VALUES))
@@ -725,12 +725,12 @@ class Counts(Composed):
     read = 0
 
     def __init__(self, units, way, **kwargs):
-        super(Counts, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.parts, self.way = [layers.Dense(units)], way
 
     def get_config(self):
         Counts.read += 1
-        config = dict(super(Counts, self).get_config(), way=self.way,
+        config = dict(super().get_config(), way=self.way,
                       units=self.parts[0].units)
         if self.way == 'twin':
             type(self)(**dict(copy.deepcopy(config), way=None))
@@ -746,17 +746,17 @@ class Copies(Composed):
     """Makes layers of one config, in one of the ways of `COPIES`."""
 
     def __init__(self, config, way, **kwargs):
-        super(Copies, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.config, self.way = config, way
         self.parts = [] if way == 'built' else COPIES[way](config)
 
     def build(self, input_shape):
         if self.way == 'built':
             self.parts = COPIES[self.way](self.config)
-        super(Copies, self).build(input_shape)
+        super().build(input_shape)
 
     def get_config(self):
-        return dict(super(Copies, self).get_config(), config=self.config,
+        return dict(super().get_config(), config=self.config,
                     way=self.way)
 
 
@@ -770,7 +770,7 @@ def _model_of(config):
     return Sequential([layers.InputLayer((UNITS,)), layers.deserialize(config)])
 
 
-COPIES = collections.OrderedDict([
+COPIES = dict([
     ('built', lambda config: [layers.deserialize(config) for _ in range(2)]),
     ('deepcopy', lambda config: [
         copy.deepcopy(layer) for layer in [layers.deserialize(config)] * 2]),
@@ -794,12 +794,12 @@ class Twice(Composed):
     """Has the config of its layer twice in its own, of which it makes two."""
 
     def __init__(self, first, second, **kwargs):
-        super(Twice, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.parts = [first, second]
 
     def get_config(self):
         config = layers.serialize(self.parts[0])
-        return dict(super(Twice, self).get_config(), first=config, second=config)
+        return dict(super().get_config(), first=config, second=config)
 
     @classmethod
     def from_config(cls, config):
@@ -817,7 +817,7 @@ def twice(building, option, x):
 # What layers hold, and how
 
 
-class Plain(object):
+class Plain:
     """An object of the user that holds layers."""
 
     def __init__(self, *held):
@@ -834,7 +834,7 @@ class Slotted(Plain):
     __slots__ = ('other',)
 
     def __init__(self, *held):
-        super(Slotted, self).__init__(*held[:1])
+        super().__init__(*held[:1])
         self.other = held[1:]
 
     def __iter__(self):
@@ -842,7 +842,7 @@ class Slotted(Plain):
 
 
 Pair = collections.namedtuple('Pair', 'first second')
-CONTAINERS = collections.OrderedDict([
+CONTAINERS = dict([
     ('deque', collections.deque),
     ('dict', lambda pair: collections.OrderedDict(zip('ba', pair))),
     ('list', list),
@@ -860,7 +860,7 @@ class Given(Composed):
     """Is given layers in a container, and has no config."""
 
     def __init__(self, held, **kwargs):
-        super(Given, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.parts = held
 
 
@@ -868,23 +868,23 @@ class Making(Composed):
     """Makes its layers itself, in a container of `CONTAINERS`."""
 
     def __init__(self, kind, **kwargs):
-        super(Making, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.parts, self.kind = CONTAINERS[kind](_pair()), kind
 
     def get_config(self):
-        return dict(super(Making, self).get_config(), kind=self.kind)
+        return dict(super().get_config(), kind=self.kind)
 
 
 class Lazy(Composed):
     """Makes its layers when it is built, and has no config."""
 
     def __init__(self, kind='list', **kwargs):
-        super(Lazy, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.kind = kind
 
     def build(self, input_shape):
         self.parts = CONTAINERS[self.kind](_pair())
-        super(Lazy, self).build(input_shape)
+        super().build(input_shape)
 
 
 def _pair():
@@ -910,7 +910,7 @@ class Borrows(layers.Layer):
     """Computes with layers that are elsewhere in the model, too."""
 
     def __init__(self, held, **kwargs):
-        super(Borrows, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.held = Plain(held)
 
     def call(self, inputs):
@@ -928,7 +928,7 @@ class Aliases(Composed):
     """Has a layer under several names, and tells its layers apart by their ids."""
 
     def __init__(self, **kwargs):
-        super(Aliases, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.parts = _pair()
         self.first, self.last = self.parts
         self.factors = {id(self.first): .5, id(self.last): 2.}
@@ -942,7 +942,7 @@ class Squashes(Composed):
     """Gives a layer of its own a method of its own."""
 
     def __init__(self, **kwargs):
-        super(Squashes, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.parts = [layers.Dense(UNITS, activation=self.squash)]
         self.slope = .5
 
@@ -972,7 +972,7 @@ class TiedTo(layers.Layer):
     """Computes with the weights of another layer, as `DenseTranspose` does."""
 
     def __init__(self, tied_to, listed=False, **kwargs):
-        super(TiedTo, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.tied_to, self.listed = tied_to, listed
 
     def build(self, input_shape):
@@ -980,7 +980,7 @@ class TiedTo(layers.Layer):
         self.kernel = K.transpose(self.tied_to.kernel)
         if self.listed:
             self._trainable_weights.append(self.tied_to.kernel)
-        super(TiedTo, self).build(input_shape)
+        super().build(input_shape)
 
     def call(self, inputs):
         return K.dot(inputs, self.kernel) + self.bias
@@ -997,7 +997,7 @@ class TiedByCall(TiedTo):
         return K.dot(inputs, K.transpose(self.tied_to.weights[0])) + self.bias
 
 
-class Scorer(object):
+class Scorer:
     """A callable object that holds a layer."""
 
     def __init__(self, layer):
@@ -1018,7 +1018,7 @@ def _by_layer(x, layer):
     return -1. * layer.call(x)
 
 
-TIED = collections.OrderedDict([  # (option, takes a built `Dense`, returns a layer)
+TIED = dict([  # (option, takes a built `Dense`, returns a layer)
     ('activation', lambda dense: layers.Dense(UNITS, activation=Scorer(dense))),
     ('arguments', lambda dense: layers.Lambda(
         _by_layer, arguments={'layer': dense})),
@@ -1078,7 +1078,7 @@ class AtMost(constraints.Constraint):
         return {'most': self.most}
 
 
-SHARED_ARGUMENTS = collections.OrderedDict([
+SHARED_ARGUMENTS = dict([
     ('activation, an object', lambda: {'activation': Doubled()}),
     ('constraint', lambda: {'kernel_constraint': constraints.MaxNorm(.5)}),
     ('initializer', lambda: {
@@ -1103,7 +1103,7 @@ class KeepRate(Masked):
     """Keeps what it is given in another form."""
 
     def __init__(self, rate, **kwargs):
-        super(KeepRate, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.rate = 1 - rate
 
     def call(self, inputs):
@@ -1115,7 +1115,7 @@ class Affine(Masked):
 
     def __init__(self, matrix, *more, **kwargs):
         self._function = kwargs.pop('function', K.tanh)
-        super(Affine, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.matrix, self.more = matrix, more
 
     def call(self, inputs):
@@ -1127,7 +1127,7 @@ class Kernel(Masked):
     """Hands all other arguments on."""
 
     def __init__(self, units, activity_regularizer=None, **kwargs):
-        super(Kernel, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.u = units
         self.activity_regularizer = regularizers.get(activity_regularizer)
 
@@ -1135,7 +1135,7 @@ class Kernel(Masked):
         self.kernel = self.add_weight(
             name='kernel', shape=(input_shape[-1], self.u), initializer='uniform',
             regularizer=regularizers.l2(.3))
-        super(Kernel, self).build(input_shape)
+        super().build(input_shape)
 
     def call(self, inputs):
         return K.dot(inputs, self.kernel)
@@ -1146,41 +1146,41 @@ class Popped(layers.Dense):
 
     def __init__(self, *args, **kwargs):
         self._offset = kwargs.pop('offset')
-        super(Popped, self).__init__(*args, **kwargs)
+        super().__init__(*args, **kwargs)
 
     def call(self, inputs):
-        return super(Popped, self).call(inputs) + self._offset
+        return super().call(inputs) + self._offset
 
 
 class Scaled(layers.Dense):
     """Takes an argument more than its base, whose config it has."""
 
     def __init__(self, units, factor=1., **kwargs):
-        super(Scaled, self).__init__(units, **kwargs)
+        super().__init__(units, **kwargs)
         self.factor = factor
 
     def call(self, inputs):
-        return self.factor * super(Scaled, self).call(inputs)
+        return self.factor * super().call(inputs)
 
 
 class OwnVariable(Masked):
     """Makes a weight of a variable of the backend, and lists it itself."""
 
     def __init__(self, scale, **kwargs):
-        super(OwnVariable, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.scale = scale
 
     def build(self, input_shape):
         self.gamma = K.variable(self.scale * np.ones((input_shape[-1],)))
         self._trainable_weights = [self.gamma]
-        super(OwnVariable, self).build(input_shape)
+        super().build(input_shape)
 
     def call(self, inputs):
         return self.gamma * inputs
 
 
 MATRIX = np.array([[.5, -1.], [.25, 2.]], 'float32')
-WITHOUT_CONFIG = collections.OrderedDict([
+WITHOUT_CONFIG = dict([
     ('activity regularizer', lambda: Kernel(
         UNITS, activity_regularizer=regularizers.l2(.2))),
     ('activity regularizer, text', lambda: Kernel(
@@ -1212,7 +1212,7 @@ class Temperature(Masked):
     """Has a number in a variable, which is none of its weights."""
 
     def __init__(self, value=1., **kwargs):
-        super(Temperature, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.temperature = K.variable(value)
 
     def call(self, inputs):
@@ -1223,7 +1223,7 @@ class Annealed(Temperature):
     """Reads the number for its config."""
 
     def get_config(self):
-        return dict(super(Annealed, self).get_config(),
+        return dict(super().get_config(),
                     value=float(K.get_value(self.temperature)))
 
 
@@ -1243,7 +1243,7 @@ class Perceptron(Model):
         x = inputs = layers.Input((size,))
         for each in units:
             x = layers.Dense(each, activation=activation)(x)
-        super(Perceptron, self).__init__(inputs, x, **kwargs)
+        super().__init__(inputs, x, **kwargs)
         self.arguments = {'size': size, 'units': units, 'activation': activation}
 
     def get_config(self):
@@ -1258,7 +1258,7 @@ class Graphless(Model):
     """A model that has no graph, and a config of its own."""
 
     def __init__(self, units, **kwargs):
-        super(Graphless, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.units = units
         self.dense = layers.Dense(units, activation='tanh')
 
@@ -1299,7 +1299,7 @@ def _dense():
     return layers.Dense(UNITS)
 
 
-CHANGED = collections.OrderedDict([  # (option, (makes a layer, changes it))
+CHANGED = dict([  # (option, (makes a layer, changes it))
     ('activation', (_dense, lambda layer: setattr(layer, 'activation', gelu))),
     ('attribute', (Scale, lambda layer: setattr(layer, 'names', [{'b': (1,)}]))),
     ('frozen', (_dense, _frozen)),
@@ -1331,7 +1331,7 @@ def _recurrent():
     return layers.SimpleRNN(UNITS, return_sequences=True)
 
 
-CHANGED_SEQUENCES = collections.OrderedDict([
+CHANGED_SEQUENCES = dict([
     ('backward frozen', (
         lambda: layers.Bidirectional(_recurrent(), merge_mode='sum'),
         lambda layer: _frozen(layer.backward_layer))),
@@ -1366,7 +1366,7 @@ class OwnCell(Composed):
     """A recurrent cell that has a layer and a function, and no config."""
 
     def __init__(self, units, function, **kwargs):
-        super(OwnCell, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.state_size, self.function = units, function
         self.parts = [layers.Dense(units, name='inner')]
 
@@ -1375,7 +1375,7 @@ class OwnCell(Composed):
         return output, [output]
 
 
-CELLS = collections.OrderedDict([
+CELLS = dict([
     ('function', lambda: OwnCell(UNITS, gelu)),
     ('in a list', lambda: [OwnCell(UNITS, K.tanh), layers.GRUCell(UNITS)]),
     ('lambda', lambda: OwnCell(UNITS, lambda x: .5 * x)),
@@ -1403,13 +1403,13 @@ class AddsLoss(Masked):
     """Adds a loss of its inputs, and one of its weight."""
 
     def __init__(self, factor=1., **kwargs):
-        super(AddsLoss, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.factor = factor
 
     def build(self, input_shape):
         self.scale = self.add_weight(name='scale', shape=(1,), initializer='ones',
                                      regularizer=regularizers.l1(.1))
-        super(AddsLoss, self).build(input_shape)
+        super().build(input_shape)
 
     def call(self, inputs):
         self.add_loss(self.factor * K.sum(inputs), inputs=inputs)
@@ -1422,7 +1422,7 @@ class Updates(Masked):
     def build(self, input_shape):
         self.count = self.add_weight(name='count', shape=(1,), trainable=False,
                                      initializer='zeros')
-        super(Updates, self).build(input_shape)
+        super().build(input_shape)
 
     def call(self, inputs):
         self.add_update([K.update_add(self.count, K.ones((1,)))], inputs)
@@ -1442,7 +1442,7 @@ class Delegates(Composed):
     """Hands on to its layer what it does not have itself."""
 
     def __init__(self, inner, **kwargs):
-        super(Delegates, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.parts = [inner]
 
     def __getattr__(self, name):
@@ -1467,7 +1467,7 @@ class Parent(Composed):
     """Holds a layer that knows it."""
 
     def __init__(self, gain=.5, **kwargs):
-        super(Parent, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.gain, child = gain, Child()
         child.parent = weakref.ref(self)
         self.parts = [child]
@@ -1479,7 +1479,7 @@ class Locks(Masked):
     made = []
 
     def __init__(self, factor, **kwargs):
-        super(Locks, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.lock, self.local = threading.Lock(), threading.local()
         self.numbers = (factor for _ in range(3))
         self.factor = -factor
@@ -1503,7 +1503,7 @@ class Careful(Masked):
     """Checks and changes what is set."""
 
     def __init__(self, rate, **kwargs):
-        super(Careful, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.rate = rate
 
     @property
@@ -1513,7 +1513,7 @@ class Careful(Masked):
     @rate.setter
     def rate(self, value):
         if not 0. < value < 1.:
-            raise ValueError('Not a rate: %r' % value)
+            raise ValueError(f'Not a rate: {value!r}')
         self._rate = 100. * value
 
     def call(self, inputs):
@@ -1524,10 +1524,10 @@ class CarefulWithConfig(Careful):
     """Has the rate in its config."""
 
     def get_config(self):
-        return dict(super(CarefulWithConfig, self).get_config(), rate=self.rate)
+        return dict(super().get_config(), rate=self.rate)
 
 
-ODD = collections.OrderedDict([
+ODD = dict([
     ('careful', lambda: Careful(.4)),
     ('careful, config', lambda: CarefulWithConfig(.4)),
     ('delegates', lambda: Delegates(layers.Dense(UNITS))),
@@ -1566,7 +1566,7 @@ def _doubled(function):
     return call
 
 
-class Static(object):
+class Static:
     factor = .3
 
     @staticmethod
@@ -1583,7 +1583,7 @@ def _with_attributes(function):
     return function
 
 
-ODD_FUNCTIONS = collections.OrderedDict([
+ODD_FUNCTIONS = dict([
     ('builtin', lambda: operator.neg),
     ('class method', lambda: Static.scaled),
     ('decorated', lambda: _doubled(K.tanh)),
@@ -1610,7 +1610,7 @@ class Shares(Masked):
     """Is given a variable that others have, too."""
 
     def __init__(self, shared, factor=1., **kwargs):
-        super(Shares, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.shared, self.factor = shared, factor
 
     def call(self, inputs):
@@ -1642,7 +1642,7 @@ class Attributed(Model):
     """A functional model that keeps some of its layers, and an object."""
 
     def __init__(self, inputs, outputs, **kwargs):
-        super(Attributed, self).__init__(inputs, outputs, **kwargs)
+        super().__init__(inputs, outputs, **kwargs)
         self.pair = tuple(self.layers[-2:])
         self.by_name = {layer.name: layer for layer in self.layers}
         self.keeper = Plain(self.layers[-1])
@@ -1665,7 +1665,7 @@ class WithArgument(Model):
     """A functional model with an argument of its own."""
 
     def __init__(self, model, factor=1., **kwargs):
-        super(WithArgument, self).__init__(model.inputs, model.outputs, **kwargs)
+        super().__init__(model.inputs, model.outputs, **kwargs)
         self.factor = factor
 
 
@@ -1677,7 +1677,7 @@ class AnyKeyword(Model):
         if model is None:
             x = layers.Input((1,))
             model = Model(x, layers.Dense(1)(x))
-        super(AnyKeyword, self).__init__(model.inputs, model.outputs)
+        super().__init__(model.inputs, model.outputs)
 
 
 @whole(['a model', 'any keyword'])

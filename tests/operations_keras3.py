@@ -952,7 +952,7 @@ class Asks(layers.Layer):
     def __init__(self, function, way, **kwargs):
         super().__init__(**kwargs)
         if function not in NAME_OF:
-            raise ValueError('Unknown function: %r' % function)
+            raise ValueError(f'Unknown function: {function!r}')
         self.function, self.way = function, way
         self.is_own = function is swish
 
@@ -2010,7 +2010,7 @@ class Careful(OneShape):
     @rate.setter
     def rate(self, value):
         if not 0. < value < 1.:
-            raise ValueError('Not a rate: %r' % value)
+            raise ValueError(f'Not a rate: {value!r}')
         self._rate = 100. * value
 
     def call(self, inputs):

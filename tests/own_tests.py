@@ -34,9 +34,9 @@ def outcomes(installed, switch):
 
 def main():
     installed = prove.installed_keras()
-    without, overlaid = [outcomes(installed, switch) for switch in ('off', 'on')]
+    without, overlaid = (outcomes(installed, switch) for switch in ('off', 'on'))
     names = prove.OWN_TESTS_OF_KERAS_3 if prove.is_keras_3(installed) else OWN_TESTS
-    title = 'Keras {}, Python {}'.format(installed.release, installed.python_version)
+    title = f'Keras {installed.release}, Python {installed.python_version}'
     print(title + '\n')
     prove.print_table(("Keras's own tests", 'without', 'with the overlay'), [
         (module, prove.summary(without, module), prove.summary(overlaid, module))
@@ -44,8 +44,7 @@ def main():
     changed = prove.changed_outcomes(without, overlaid)
     for change in changed:
         print('{}: {} without, {} with the overlay.'.format(*change))
-    print('{}: {} tests, {} with another outcome.'.format(
-        title, len(without), len(changed)))
+    print(f'{title}: {len(without)} tests, {len(changed)} with another outcome.')
     sys.exit(1 if changed else 0)
 
 

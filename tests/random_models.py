@@ -35,7 +35,7 @@ def build(recipe):
     return _Building(recipe, {}, named=NAMED).model()
 
 
-class _Building(object):
+class _Building:
     """What is built of a recipe.
 
     # Arguments

@@ -46,10 +46,10 @@ class CellWithConstant(SimpleRNNCell):
     """Adds a constant of the width of its state at each step."""
 
     def build(self, input_shape):
-        super(CellWithConstant, self).build(input_shape[0])
+        super().build(input_shape[0])
 
     def call(self, inputs, states, constants=None):
-        output, _ = super(CellWithConstant, self).call(inputs, states)
+        output, _ = super().call(inputs, states)
         return output + constants[0], [output + constants[0]]
 
 

@@ -294,7 +294,7 @@ def test_file_is_checked(models, overlay):
                                       "'a model'."),
     (['--lines', 'text.h5'], 'text.h5: The model cannot be built: OSError: ')])
 def test_error_is_one_line(models, overlay, arguments, message):
-    (models / 'text.h5').write_text(u'no model')
+    (models / 'text.h5').write_text('no model')
     done = run('check', *arguments)
     assert done.exit_code == 2
     line = done.output.splitlines()[-1]

@@ -1,5 +1,4 @@
 """What the docs show is what the models and the data say."""
-import io
 import os
 import re
 import sys
@@ -15,7 +14,7 @@ import table  # noqa: E402
 
 
 def read(*parts):
-    with io.open(os.path.join(ROOT, *parts), encoding='utf-8') as stream:
+    with open(os.path.join(ROOT, *parts), encoding='utf-8') as stream:
         return stream.read()
 
 
@@ -52,7 +51,7 @@ def test_a_page_without_the_place_of_a_table_is_refused():
 @pytest.mark.parametrize('release', ['2.2.4', '2.3.1'])
 def test_the_diff_on_the_page_is_the_patch(release):
     patch = read('patches', release, '0001-one-mask-per-output.patch')
-    assert '```diff\n%s```' % patch[patch.index('@@'):] in read('README.md')
+    assert f"```diff\n{patch[patch.index('@@'):]}```" in read('README.md')
 
 
 def test_the_pictures_are_those_of_the_live_models():

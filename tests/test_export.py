@@ -12,7 +12,7 @@ from keras_clone.pull_request import pull_request_text
 
 MODELS = os.path.join('keras', 'models.py')
 # In place of Keras's own file of that name, which does not come with the package.
-THEIR_TESTS = u'''from __future__ import print_function
+THEIR_TESTS = '''from __future__ import print_function
 import pytest
 import numpy as np
 
@@ -92,7 +92,7 @@ def test_text_of_the_pull_request_is_printed(checkout, installed):
     assert '<!--' not in text and '#12202' in text
     for heading in ('What', 'Why', 'Closes', 'How it was tested',
                     'Limitations', 'Release note'):
-        assert '### {}\n'.format(heading) in text
+        assert f'### {heading}\n' in text
 
 
 def test_dry_run_shows_the_diff_with_context_and_changes_nothing(checkout):
@@ -123,7 +123,7 @@ def test_follow_ups_are_staged_too_if_asked_for(checkout, installed):
 
 
 def test_files_that_git_does_not_know_are_no_hindrance(checkout):
-    (checkout / 'notes.txt').write_text(u'Mine.')
+    (checkout / 'notes.txt').write_text('Mine.')
     assert run(checkout).exit_code == 0
     assert staged(checkout)[-1] == '?? notes.txt'
 
@@ -151,11 +151,11 @@ def exported_and_committed(folder):
 
 
 def changed_file(folder):
-    (folder / 'keras' / 'losses.py').write_text(u'')
+    (folder / 'keras' / 'losses.py').write_text('')
 
 
 def staged_file(folder):
-    (folder / 'new.py').write_text(u'')
+    (folder / 'new.py').write_text('')
     git(folder, 'add', 'new.py')
 
 
@@ -176,12 +176,12 @@ def numpy_not_imported(folder):
 
 
 def broken_tests(folder):
-    (folder / TESTS).write_text(u'def')
+    (folder / TESTS).write_text('def')
     commit(folder)
 
 
 def locked_index(folder):
-    (folder / '.git' / 'index.lock').write_text(u'')
+    (folder / '.git' / 'index.lock').write_text('')
 
 
 def no_repository(folder):

@@ -157,7 +157,7 @@ def two_outputs():
 class Choice(layers.Layer):
 
     def __init__(self, **kwargs):
-        super(Choice, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.choices = {'tanh': Activation('tanh', name='tanh'),
                         'relu': [Activation('relu', name='relu')]}
 
@@ -412,12 +412,12 @@ class Tied(Dense):
     """A dense layer on the kernel of another one."""
 
     def __init__(self, units, tied_to=None, **kwargs):
-        super(Tied, self).__init__(units, use_bias=False, **kwargs)
+        super().__init__(units, use_bias=False, **kwargs)
         self.tied_to = tied_to
 
     def build(self, input_shape):
         if self.tied_to is None:
-            super(Tied, self).build(input_shape)
+            super().build(input_shape)
         else:
             self.kernel = self.tied_to.kernel
             self._trainable_weights.append(self.kernel)
@@ -650,7 +650,7 @@ def test_config_that_only_the_original_has_is_found():
         def get_config(self):
             if not self.configured:
                 raise KeyError('units')
-            return super(Once, self).get_config()
+            return super().get_config()
 
     def clone(model):
         clone = chain(end=Once(2, name='last'))
@@ -799,7 +799,7 @@ class Scaled(layers.Layer):
 
     def build(self, input_shape):
         self.scale = self.add_weight(name='scale', shape=(), initializer='ones')
-        super(Scaled, self).build(input_shape)
+        super().build(input_shape)
 
     def call(self, inputs):
         return self.scale * inputs
@@ -814,7 +814,7 @@ def test_snapshots_of_a_model_with_a_scalar_weight_are_the_same():
 # What layers know, at every depth
 
 
-class Owner(object):
+class Owner:
     """An object of the user's."""
 
     def __init__(self, value):
@@ -829,7 +829,7 @@ class Knows(layers.Layer):
     times = 2
 
     def __init__(self, **kwargs):
-        super(Knows, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.number = .5
         self.table = {'a': [1, 2]}
         self.array = np.arange(3.)
@@ -840,9 +840,9 @@ class Knows(layers.Layer):
         self.inner = Bidirectional(SimpleRNN(2, name='rnn'), name='inner')
 
     def build(self, input_shape):
-        self.first, self.second = [self.add_weight(
-            shape=(3,), initializer='ones', name=name) for name in 'ab']
-        super(Knows, self).build(input_shape)
+        self.first, self.second = (self.add_weight(
+            shape=(3,), initializer='ones', name=name) for name in 'ab')
+        super().build(input_shape)
 
     def call(self, inputs):
         return inputs * self.first * self.second
@@ -889,7 +889,7 @@ class Counts(layers.Layer):
     count = itertools.count()
 
     def __init__(self, **kwargs):
-        super(Counts, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.number = next(self.count)
         self.address = id(self)
         self.by_address = {id(self): 1}
@@ -936,7 +936,7 @@ class Keeps(layers.Layer):
     """Keeps a layer and a variable where Keras does not look for them."""
 
     def __init__(self, value=1., trainable_inside=True, **kwargs):
-        super(Keeps, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.kept = Owner((Dense(3, name='kept', trainable=trainable_inside),
                            K.variable([value])))
 
@@ -963,7 +963,7 @@ class Trains(layers.Layer):
     """Computes, in training alone, what `factor` tells; has a loss and an update."""
 
     def __init__(self, factor=2., loss=1., update=1., stops=False, **kwargs):
-        super(Trains, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.factor, self.loss, self.update = factor, loss, update
         self.stops = stops
 
@@ -971,7 +971,7 @@ class Trains(layers.Layer):
         self.scale = self.add_weight('scale', (3,), initializer='ones')
         self.mean = self.add_weight('mean', (3,), initializer='ones',
                                     trainable=False)
-        super(Trains, self).build(input_shape)
+        super().build(input_shape)
 
     def call(self, inputs):
         # Set here: no attribute is to tell what was done.
@@ -1020,7 +1020,7 @@ def test_dropout_that_rarely_drops_is_not_compared():
 
 @not_on_cntk
 def test_training_leaves_the_model_as_it_was():
-    model, clone = [chain(Trains(update=3., name='middle')) for _ in range(2)]
+    model, clone = (chain(Trains(update=3., name='middle')) for _ in range(2))
     before = snapshot(model)
     assert compare(model, clone) == []
     assert changes(before, snapshot(model)) == []
@@ -1087,7 +1087,7 @@ def test_clone_that_cannot_be_saved_is_found():
 def test_clone_that_is_another_model_when_loaded_is_found():
     class Scaled(layers.Layer):
         def __init__(self, factor, saved=None, **kwargs):
-            super(Scaled, self).__init__(**kwargs)
+            super().__init__(**kwargs)
             self.factor = factor
             self.saved = saved or factor
 
@@ -1095,7 +1095,7 @@ def test_clone_that_is_another_model_when_loaded_is_found():
             return self.factor * inputs
 
         def get_config(self):
-            config = super(Scaled, self).get_config()
+            config = super().get_config()
             config['factor'] = self.saved
             return config
 
@@ -1107,7 +1107,7 @@ def test_clone_that_is_another_model_when_loaded_is_found():
 def test_original_that_is_another_model_when_loaded_asks_nothing_of_the_clone():
     class Forgetful(layers.Layer):
         def __init__(self, factor=1., **kwargs):
-            super(Forgetful, self).__init__(**kwargs)
+            super().__init__(**kwargs)
             self.factor = factor
 
         def call(self, inputs):
@@ -1234,7 +1234,7 @@ def test_model_of_texts_is_compared():
 
 def test_the_same_seed_draws_the_same():
     model = chain()
-    first, again, other = [draw_inputs(model, seed) for seed in (1, 1, 2)]
+    first, again, other = (draw_inputs(model, seed) for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 
@@ -1312,7 +1312,7 @@ def test_fresh_state_on_tensorflow_2_is_a_new_graph(monkeypatch, tensorflow):
     assert backend._GRAPH_LEARNING_PHASES == {}
 
 
-class Eager(object):
+class Eager:
     """A variable of TensorFlow 2."""
 
     def numpy(self):
@@ -1352,7 +1352,7 @@ def test_fresh_state_on_theano_and_cntk_numbers_layers_anew(monkeypatch):
     assert ops_added(lambda: 3) == (3, {})
 
 
-class Variable(object):
+class Variable:
     """What the graph of Theano is made of."""
 
     def __init__(self, *inputs):

@@ -327,7 +327,7 @@ def test_guard_layer_that_holds_a_method_of_the_layer_around_it():
     assert_computes_by_itself(model, clone)
 
 
-class PullTo(object):
+class PullTo:
     """A regularizer that pulls a kernel to that of another layer."""
 
     def __init__(self, layer):
@@ -411,7 +411,7 @@ def in_an_object_of_an_object(kernel):
     return lambda x: scorer.inner.score(x)
 
 
-class Scorer(object):
+class Scorer:
     def __init__(self, kernel):
         self.kernel = kernel
 
@@ -421,7 +421,7 @@ class Scorer(object):
     __call__ = score
 
 
-class Slotted(object):
+class Slotted:
     __slots__ = ('_kernel', '__unset', '__kernel')
 
     def __init__(self, kernel):
@@ -567,7 +567,7 @@ class Keeper(Layer):
         return input_shape[0], 3
 
 
-class Doubler(object):
+class Doubler:
     def score(self, x):
         return 2 * x
 
@@ -602,7 +602,7 @@ def test_object_that_two_layers_hold_is_one_object():
     assert first.helper is not scorer
 
 
-class Parent(object):
+class Parent:
     """Holds a layer that holds it."""
 
     def score(self, x):
@@ -622,7 +622,7 @@ def test_object_and_layer_that_hold_each_other():
     assert_computes_by_itself(model, clone)
 
 
-class Once(object):
+class Once:
     """Cannot be copied: nobody knows what to make it from."""
 
     def __new__(cls, secret):
@@ -744,7 +744,7 @@ class ByLayer(Layer):
 
 def test_dict_of_a_copied_layer_with_layers_or_their_ids_as_keys():
     model = chain(lambda: ByLayer(lambda x: x))()
-    layer, clone = [each.layers[-1] for each in (model, clone_model(model))]
+    layer, clone = (each.layers[-1] for each in (model, clone_model(model)))
     assert list(clone.by_layer) == clone.inner
     assert list(clone.by_id) == [id(each) for each in clone.inner]
     assert not set(clone.inner) & set(layer.inner)

@@ -10,7 +10,7 @@ from keras.models import (Model, Sequential, _clone_functional_model,
 class Subclassed(Model):
 
     def __init__(self):
-        super(Subclassed, self).__init__(name='subclassed')
+        super().__init__(name='subclassed')
         self.dense = Dense(2)
 
     def call(self, inputs):
@@ -172,7 +172,7 @@ def test_class_of_a_sequential_is_kept():
 @pytest.mark.parametrize('no_model', [None, 'model', Dense(2)],
                          ids=['None', 'string', 'layer'])
 def test_no_model_is_refused(clone, no_model):
-    with pytest.raises(ValueError, match='`model`.*%s' % type(no_model).__name__):
+    with pytest.raises(ValueError, match=f'`model`.*{type(no_model).__name__}'):
         clone(no_model)
 
 
@@ -202,7 +202,7 @@ def test_sequential_is_refused_as_a_functional_model():
 @pytest.mark.parametrize('difference', [-1, 1], ids=['too few', 'too many'])
 def test_wrong_number_of_input_tensors_is_refused(make_model, expected, difference):
     tensors = [Input((3,)) for _ in range(expected + difference)]
-    with pytest.raises(ValueError, match='`input_tensors`.*got %d' % len(tensors)):
+    with pytest.raises(ValueError, match=f'`input_tensors`.*got {len(tensors)}'):
         clone_model(make_model(), input_tensors=tensors)
 
 

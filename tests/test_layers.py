@@ -30,7 +30,7 @@ def relu(x):
     return -K.relu(-x)
 
 
-class Thrice(object):
+class Thrice:
     """A callable object, and one with a method to pass on."""
 
     def __call__(self, x):
@@ -44,20 +44,20 @@ class Scale(Layer):
     """A custom layer with a weight, an argument and a function."""
 
     def __init__(self, factor, activation=None, **kwargs):
-        super(Scale, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.factor = factor
         self.activation = activations.get(activation)
 
     def build(self, input_shape):
         self.scale = self.add_weight(name='scale', shape=(input_shape[-1],),
                                      initializer='ones')
-        super(Scale, self).build(input_shape)
+        super().build(input_shape)
 
     def call(self, inputs):
         return self.activation(self.factor * self.scale * inputs)
 
     def get_config(self):
-        config = super(Scale, self).get_config()
+        config = super().get_config()
         config.update(factor=self.factor,
                       activation=activations.serialize(self.activation))
         return config
@@ -67,7 +67,7 @@ class WithoutConfig(Layer):
     """Has neither a config nor the arguments of every layer."""
 
     def __init__(self, factor):
-        super(WithoutConfig, self).__init__()
+        super().__init__()
         self.factor = factor
 
     def call(self, inputs):
@@ -78,7 +78,7 @@ class Forgetful(Layer):
     """Its config lacks an argument, which is required."""
 
     def __init__(self, factor, **kwargs):
-        super(Forgetful, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self._kept = 1 - factor
 
     def call(self, inputs):
@@ -89,27 +89,27 @@ class Once(Forgetful):
     """Nothing makes a second one: not even its class makes a bare one."""
 
     def __new__(cls, factor, **kwargs):
-        return super(Once, cls).__new__(cls)
+        return super().__new__(cls)
 
 
 class Both(Layer):
     """Keeps two layers under names that its config does not use."""
 
     def __init__(self, first, second, **kwargs):
-        super(Both, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self._pair = [first, second]
 
     def build(self, input_shape):
         for layer in self._pair:
             layer.build(input_shape)
             self._trainable_weights += layer.trainable_weights
-        super(Both, self).build(input_shape)
+        super().build(input_shape)
 
     def call(self, inputs):
         return self._pair[0].call(inputs) + self._pair[1].call(inputs)
 
     def get_config(self):
-        config = super(Both, self).get_config()
+        config = super().get_config()
         config.update(first=self._pair[0], second=self._pair[1])
         return config
 
@@ -118,7 +118,7 @@ class Curious(Layer):
     """Makes use of its function and of a class while it gives its config."""
 
     def __init__(self, function, limit=float, **kwargs):
-        super(Curious, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.function = function
         self.limit = limit
 
@@ -126,7 +126,7 @@ class Curious(Layer):
         return self.function(inputs)
 
     def get_config(self):
-        config = super(Curious, self).get_config()
+        config = super().get_config()
         assert self.limit(self.function(1)) == self.function.__defaults__[0]
         config['function'] = copy.deepcopy(self.function)
         return config
@@ -136,14 +136,14 @@ class Slopes(Layer):
     """Asks the layer that it holds what it was made with."""
 
     def __init__(self, slope, **kwargs):
-        super(Slopes, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.held = LeakyReLU(slope)
 
     def call(self, inputs):
         return self.held(inputs)
 
     def get_config(self):
-        return dict(super(Slopes, self).get_config(),
+        return dict(super().get_config(),
                     slope=self.held.get_config()['alpha'])
 
 
@@ -152,7 +152,7 @@ class Remembers(Layer):
     container = list
 
     def __init__(self, kept=None, **kwargs):
-        super(Remembers, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.kept = kept
 
     def call(self, inputs):
@@ -168,7 +168,7 @@ class Many(Layer):
     """Takes one layer, and gives several in its config, as keras-multi-head does."""
 
     def __init__(self, layer, **kwargs):
-        super(Many, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.layers = layer if isinstance(layer, list) else [layer]
         self.layer = self.layers[0]
 
@@ -176,7 +176,7 @@ class Many(Layer):
         return self.layer.call(inputs)
 
     def get_config(self):
-        config = super(Many, self).get_config()
+        config = super().get_config()
         config['layers'] = [serialize(layer) for layer in self.layers]
         return config
 
@@ -210,7 +210,7 @@ class Stack(Model):
 
     def __init__(self, units):
         x = Input((3,))
-        super(Stack, self).__init__(x, Dense(units)(x))
+        super().__init__(x, Dense(units)(x))
 
 
 def chain(*layers):
@@ -640,8 +640,8 @@ def test_attributes_of_the_original_are_as_before():
 
 def test_guard_initializer_is_made_anew():
     model = chain(lambda: Dense(2, kernel_initializer=initializers.Constant(3.)))()
-    mine, its = [each.layers[-1].kernel_initializer
-                 for each in (model, clone_model(model))]
+    mine, its = (each.layers[-1].kernel_initializer
+                 for each in (model, clone_model(model)))
     assert its is not mine
     assert its.get_config() == mine.get_config()
 

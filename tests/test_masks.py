@@ -22,7 +22,7 @@ class Twice(Layer):
     """Two outputs, and the mask of the input for both, as `Layer` would have it."""
 
     def __init__(self, **kwargs):
-        super(Twice, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.supports_masking = True
 
     def call(self, inputs):

@@ -129,7 +129,7 @@ def call(*command, **options):
     return process.stdout
 
 
-class Environment(object):
+class Environment:
     """A virtual environment with Keras (of KERAS), without pip."""
 
     def __init__(self, folder, keras=True):
@@ -397,7 +397,7 @@ def test_tests_that_pytest_rewrites_have_the_overlay(installed, pip, tmp_path):
 
 # Importing: in this process, with a copy of the package that no start file imported.
 
-class Copy(object):
+class Copy:
     """A copy of keras_clone, with the only finder of its kind."""
 
     def __init__(self, project):
@@ -474,7 +474,7 @@ def test_other_releases_are_left_alone_with_one_warning(release, copy, tmp_path)
         from keras import models
     assert models.clone_model(None) == 'released'
     assert not models.Network.rewired
-    text, = [str(warning.message) for warning in caught]
+    text, = (str(warning.message) for warning in caught)
     for part in SUPPORTED + (release, 'clone_model is as released'):
         assert part in text
     assert {row['state'] for row in copy.keras_clone.status()} == {
@@ -675,7 +675,7 @@ def test_status_names_the_overlay_of_each_module(copy, keras_folder):
 
 # Importing beside others.
 
-class Hook(object):
+class Hook:
     """A finder that marks `keras.models`, of the kinds that are about."""
 
     def __init__(self, search):
@@ -694,7 +694,7 @@ class Hook(object):
         return spec
 
 
-class Marking(object):
+class Marking:
 
     def __init__(self, loader):
         self.loader = loader
@@ -729,7 +729,7 @@ def test_another_import_hook_on_the_same_module(
 
 
 def test_a_finder_of_the_old_kind_is_passed_over(copy, keras_folder):
-    class OldFinder(object):
+    class OldFinder:
         @staticmethod
         def find_module(name, path=None):
             return None
@@ -740,7 +740,7 @@ def test_a_finder_of_the_old_kind_is_passed_over(copy, keras_folder):
 
 
 def test_a_loader_of_the_old_kind_is_left_alone(copy, keras_folder):
-    class OldFinder(object):
+    class OldFinder:
         @staticmethod
         def find_spec(name, path=None, target=None):
             if name == 'keras.models':
@@ -784,7 +784,7 @@ def test_a_thread_that_only_looks_does_not_disturb_one_that_imports(
         copy, keras_folder):
     looking, imported = threading.Event(), threading.Event()
 
-    class SlowFinder(object):
+    class SlowFinder:
         @staticmethod
         def find_spec(name, path=None, target=None):
             if name == 'keras.models' and threading.current_thread() is thread:

@@ -227,7 +227,7 @@ def test_proof_tells_which_of_keras_own_tests_changed():
 
 def test_proof_tells_outcomes_apart(installed, tmp_path):
     tests = tmp_path / 'test_some.py'
-    tests.write_text(u'''
+    tests.write_text('''
 import numpy as np
 import pytest
 
@@ -251,14 +251,14 @@ def test_skip():
 
 def test_proof_does_not_take_nothing_for_success(installed, tmp_path):
     tests = tmp_path / 'test_none.py'
-    tests.write_text(u'')
+    tests.write_text('')
     with pytest.raises(RuntimeError):
         prove.outcomes([str(tests)], str(tmp_path))
 
 
 def test_proof_tells_of_a_file_that_cannot_be_imported(installed, tmp_path):
-    (tmp_path / 'test_good.py').write_text(u'def test_good(): pass')
-    (tmp_path / 'test_broken.py').write_text(u'raise KeyError')
+    (tmp_path / 'test_good.py').write_text('def test_good(): pass')
+    (tmp_path / 'test_broken.py').write_text('raise KeyError')
     outcomes = prove.outcomes([str(path) for path in tmp_path.glob('test_*.py')],
                               str(tmp_path))
     assert outcomes['test_good::test_good'] == 'passes'
@@ -267,10 +267,10 @@ def test_proof_tells_of_a_file_that_cannot_be_imported(installed, tmp_path):
 
 def test_proof_for_an_interpreter_without_keras_says_so(tmp_path):
     python = tmp_path / 'python'
-    python.write_text(u'#!/bin/sh\nexit 1\n')
+    python.write_text('#!/bin/sh\nexit 1\n')
     python.chmod(0o755)
     process = subprocess.Popen([sys.executable, prove.__file__, '--python',
                                 str(python)], stderr=subprocess.PIPE)
     message = process.communicate()[1].decode()
     assert process.returncode == 1
-    assert message.startswith('NOT PROVEN: {} has no Keras.'.format(python))
+    assert message.startswith(f'NOT PROVEN: {python} has no Keras.')

@@ -1,5 +1,4 @@
 """Random models, a few of them; `make fuzz` tries many."""
-import io
 import json
 
 import fuzz
@@ -61,7 +60,7 @@ def test_an_operation_builds_a_model_alone(name):
         random_models.build(recipes[-1])
 
 
-class JudgeOfNested(object):
+class JudgeOfNested:
     """Finds fault with every nested model."""
 
     def __init__(self, switch):
@@ -163,7 +162,7 @@ def test_fuzz_counts_as_many_different_models_as_asked_for(monkeypatch):
 
 
 def test_the_page_shows_what_was_recorded():
-    with io.open(fuzz.PAGE) as file:
+    with open(fuzz.PAGE) as file:
         assert file.read() == fuzz.page(fuzz.recorded())
 
 

@@ -199,7 +199,7 @@ def test_arguments_that_are_kept_under_other_names():
     assert_computes_the_same(model, clone)
 
 
-class Settings(object):
+class Settings:
     def __init__(self):
         self.factors = np.array([1., 2., 3.])
 
@@ -477,13 +477,13 @@ def test_inner_layer_that_was_made_not_trainable(make, assert_faithful):
     assert_faithful(chain(make, shape=(4, 3)))
     model = chain(make, shape=(4, 3))()
     clone = clone_model(model)
-    flags, its = [[layer.trainable for layer in FROZEN[make](each.layers[-1])]
-                  for each in (model, clone)]
+    flags, its = ([layer.trainable for layer in FROZEN[make](each.layers[-1])]
+                  for each in (model, clone))
     assert its == flags
     assert False in its
     for kind in ('trainable_weights', 'non_trainable_weights'):
-        shapes, its = [list(map(K.int_shape, getattr(each, kind)))
-                       for each in (model, clone)]
+        shapes, its = (list(map(K.int_shape, getattr(each, kind)))
+                       for each in (model, clone))
         assert its == shapes
 
 

@@ -124,7 +124,7 @@ class Inspected(Layer):
     def __init__(self, function, **kwargs):
         super().__init__(**kwargs)
         if not inspect.isfunction(function):
-            raise TypeError('no function: {!r}'.format(function))
+            raise TypeError(f'no function: {function!r}')
         self.f = function
         self.count = len(inspect.signature(function).parameters)
         self.tag = function.__name__
@@ -515,7 +515,7 @@ def test_guard_nested_model_with_a_config_of_its_own():
     model = Model([a, b], layers.subtract([inner(a), inner(b)]))
     clone = clone_model(model)
     assert_computes_the_same(model, clone, 3)
-    inner, = [each for each in clone.layers if isinstance(each, Model)]
+    inner, = (each for each in clone.layers if isinstance(each, Model))
     assert type(inner) is Perceptron
     assert inner.units == [4, 2]
 

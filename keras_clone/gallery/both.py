@@ -9,7 +9,7 @@ class Scale(layers.Layer):
     def build(self, input_shape):
         self.scale = self.add_weight(name='scale', shape=(input_shape[-1],),
                                      initializer='ones')
-        super(Scale, self).build(input_shape)
+        super().build(input_shape)
 
     def call(self, inputs):
         return inputs * self.scale

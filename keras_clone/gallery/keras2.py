@@ -18,7 +18,7 @@ class TwoOutputs(layers.Layer):
     """A layer with two outputs and the default `compute_mask`."""
 
     def __init__(self, **kwargs):
-        super(TwoOutputs, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.supports_masking = True
 
     def call(self, inputs):
@@ -39,21 +39,21 @@ class MinimalCell(layers.Layer):
     """A recurrent cell of the user."""
 
     def __init__(self, units, **kwargs):
-        super(MinimalCell, self).__init__(**kwargs)
+        super().__init__(**kwargs)
         self.units = units
         self.state_size = units
 
     def build(self, input_shape):
         self.kernel = self.add_weight(name='kernel', initializer='uniform',
                                       shape=(input_shape[-1], self.units))
-        super(MinimalCell, self).build(input_shape)
+        super().build(input_shape)
 
     def call(self, inputs, states):
         output = backend.tanh(backend.dot(inputs, self.kernel) + states[0])
         return output, [output]
 
     def get_config(self):
-        config = super(MinimalCell, self).get_config()
+        config = super().get_config()
         config['units'] = self.units
         return config
 

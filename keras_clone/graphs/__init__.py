@@ -33,7 +33,7 @@ def all_layers(model):
             continue
         seen.add(id(layer))
         found.append((path, layer))
-        inner = [('%s/%s' % (path, each.name) if path else each.name, each)
+        inner = [(f'{path}/{each.name}' if path else each.name, each)
                  for _, each in inner_layers(layer)]
         waiting = inner + waiting
     return found

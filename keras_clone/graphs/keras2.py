@@ -152,7 +152,7 @@ def _collect_layers(label, value, found):
             _collect_layers('%s[%d]' % (label, i), each, found)
     elif isinstance(value, dict):
         for key, each in value.items():
-            _collect_layers('%s[%r]' % (label, key), each, found)
+            _collect_layers(f'{label}[{key!r}]', each, found)
 
 
 def inputs_and_outputs(network):
@@ -239,7 +239,7 @@ def weights_of(layer):
 
 def kind_of(variable):
     """Returns as text what a weight is, apart from its numbers."""
-    return '%s of shape %s' % (K.dtype(variable), K.int_shape(variable))
+    return f'{K.dtype(variable)} of shape {K.int_shape(variable)}'
 
 
 def values_of(variables):
@@ -419,7 +419,7 @@ def fresh_state(seed=0):
 @contextlib.contextmanager
 def _fresh_names():
     """Theano and CNTK: layers are numbered anew."""
-    backend = importlib.import_module('keras.backend.%s_backend' % backend_name())
+    backend = importlib.import_module(f'keras.backend.{backend_name()}_backend')
     old = backend._UID_PREFIXES
     backend._UID_PREFIXES = collections.defaultdict(int)
     try:

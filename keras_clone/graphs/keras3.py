@@ -283,7 +283,7 @@ def own_variables(layer):
 
 def kind_of(variable):
     """Returns as text what a weight is, apart from its numbers."""
-    words = ['%s of shape %s' % (variable.dtype, variable.shape)]
+    words = [f'{variable.dtype} of shape {variable.shape}']
     words += [] if variable.trainable else ['not trainable']
     words += [type(each).__name__ for each in (variable.regularizer,
                                                variable.constraint) if each]

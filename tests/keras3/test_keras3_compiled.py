@@ -100,8 +100,8 @@ def test_metrics_that_are_weighted():
     clone = clone_model(model)
     clone.set_weights(model.get_weights())
     weights = np.linspace(.1, 2., 8)
-    expected, found = [each.evaluate(X, Y, sample_weight=weights, verbose=0)
-                       for each in (model, clone)]
+    expected, found = (each.evaluate(X, Y, sample_weight=weights, verbose=0)
+                       for each in (model, clone))
     np.testing.assert_allclose(found, expected, rtol=1e-4)
 
 

@@ -168,8 +168,8 @@ def test_other_call_argument_is_found():
     def power(exponent):
         x = keras.Input((4,), name='x')
         return Model(x, gallery.Power(name='power')(x, exponent=exponent))
-    found, = [each for each in compare(power(2), power(3))
-              if 'call argument' in each.what]
+    found, = (each for each in compare(power(2), power(3))
+              if 'call argument' in each.what)
     assert (found.expected, found.got) == ('2', '3')
 
 
@@ -630,13 +630,13 @@ def test_inputs_of_a_layer_without_a_mask_value_are_drawn():
 
 @on_tensorflow
 def test_numbers_that_a_layer_knows_are_drawn():
-    x, y = [keras.Input((3,), dtype='int64') for _ in range(2)]
+    x, y = (keras.Input((3,), dtype='int64') for _ in range(2))
     known = layers.IntegerLookup(vocabulary=[30, 40])(x)
     coded = layers.CategoryEncoding(7)(y)
     model = Model([x, y], [known, coded])
-    first, second = [np.concatenate([draw_inputs(model, seed)[i]
+    first, second = (np.concatenate([draw_inputs(model, seed)[i]
                                      for seed in range(9)])
-                     for i in range(2)]
+                     for i in range(2))
     assert {30, 40} < set(first.flat)
     assert set(second.flat) == set(range(7))
 
@@ -706,7 +706,7 @@ def test_outputs_beside_random_ones_are_compared():
 
 def test_what_cannot_be_compared_is_the_same_as_far_as_one_can_tell():
     Held = collections.namedtuple('Held', 'variable')
-    x, y = [Held(keras.Variable([1., 2.])) for _ in range(2)]
+    x, y = (Held(keras.Variable([1., 2.])) for _ in range(2))
     assert same_value(x, y) and not same_value(x, y, strict=True)
 
 
@@ -737,10 +737,10 @@ def test_command_says_what_is_not_compared(tmp_path):
     command = [sys.executable, '-m', 'keras_clone', 'check', 'own:build']
     environment = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(
         os.path.dirname(os.path.abspath(__file__)))))
-    text, data = [
+    text, data = (
         subprocess.run(command + more, cwd=tmp_path, env=environment, check=True,
                        stdout=subprocess.PIPE, universal_newlines=True).stdout
-        for more in ([], ['--json'])]
+        for more in ([], ['--json']))
     assert 'Not compared' in text
     row, = json.loads(data)['models']
     assert row['active']['not_compared'] == [

@@ -800,7 +800,7 @@ class ByLayer(layers.Layer):
 
 def test_dict_of_a_copied_layer_with_layers_or_their_ids_as_keys():
     model = chain(lambda: ByLayer(lambda x: x))()
-    layer, clone = [each.layers[-1] for each in (model, clone_model(model))]
+    layer, clone = (each.layers[-1] for each in (model, clone_model(model)))
     assert list(clone.by_layer) == clone.inner
     assert list(clone.by_id) == [id(each) for each in clone.inner]
     assert not set(clone.inner) & set(layer.inner)

@@ -38,7 +38,7 @@ def copy(installed, tmp_path):
 
 def test_patches_are_numbered_from_the_lambda_regression_on():
     assert [diffs.name_of(patch)[:4] for patch in PATCHES] == [
-        '000{}'.format(number) for number in range(1, len(PATCHES) + 1)]
+        f'000{number}' for number in range(1, len(PATCHES) + 1)]
     assert 'lambda' in diffs.name_of(PATCHES[0])
 
 
@@ -86,7 +86,7 @@ def test_no_safety_switch_is_touched(patch):
 def test_page_of_a_patch_names_its_tests(patch):
     page = proposal(patch)
     ours = text_of(diffs.resource('tests', *page.test_file.split('/')))
-    assert 'class {}('.format(page.test_class) in ours
+    assert f'class {page.test_class}(' in ours
     # What is seen by cloning is tested with cloning.
     assert os.path.dirname(page.test_file) in (
         os.path.dirname(patch.file), 'keras/src/models')
@@ -108,7 +108,7 @@ def test_text_has_the_issue_and_the_pull_request(patch):
     for part in ('Standalone code to reproduce', 'Expected',
                  'Actual, on Keras 3.15.1', '# Pull request: ', 'Fixes #ISSUE.',
                  'Not changed: ',
-                 'Lines added: {}, removed: {}.'.format(patch.added, patch.removed),
+                 f'Lines added: {patch.added}, removed: {patch.removed}.',
                  'AI tools: '):
         assert part in text
 
@@ -138,7 +138,7 @@ def test_own_tests_of_keras_3_are_named_with_their_modules(installed, monkeypatc
                         ('layers/core/lambda_layer_test.py',))
     found = prove.own_outcomes_of_keras_3(os.path.dirname(installed.folder))
     assert found['lambda_layer_test.LambdaTest::test_correctness'] == 'passes'
-    passes = '{} passes'.format(len(found))
+    passes = f'{len(found)} passes'
     assert prove.summary(found, 'lambda_layer_test') == passes
 
 
@@ -147,7 +147,7 @@ def test_own_tests_of_keras_3_are_named_with_their_modules(installed, monkeypatc
 def stages(before, after, together):
     """Results of a proof of the first patch alone."""
     name, page = diffs.name_of(PATCHES[0]), proposal(PATCHES[0])
-    prefix = 'cloning_test.{}::'.format(page.test_class)
+    prefix = f'cloning_test.{page.test_class}::'
     return [('released', {prefix + test: before[test] for test in before},
              {name: page.actual}),
             (name, {prefix + test: after[test] for test in after},

@@ -700,8 +700,8 @@ def test_policy_that_was_global_when_the_layer_was_made(make):
     finally:
         keras.config.set_dtype_policy(before)
     clone = clone_model(model)
-    policies, its = [[layer.dtype_policy.name for layer in each._flatten_layers()
-                      if layer is not each] for each in (model, clone)]
+    policies, its = ([layer.dtype_policy.name for layer in each._flatten_layers()
+                      if layer is not each] for each in (model, clone))
     assert its == policies
     assert 'mixed_bfloat16' in its
     assert clone.outputs[0].dtype == model.outputs[0].dtype == 'bfloat16'

@@ -616,7 +616,7 @@ class Ensemble(layers.Layer):
         self.models = [keras.models.model_from_json(text) for _ in range(2)]
 
     def call(self, inputs, training=None):
-        first, second = [each(inputs, training=training) for each in self.models]
+        first, second = (each(inputs, training=training) for each in self.models)
         return first - second
 
     def get_config(self):
