@@ -101,11 +101,6 @@ def version():
 folders = find_namespace_packages(HERE, include=['keras', 'keras.*'],
                                   exclude=['*.__pycache__'])
 
-# What `keras-clone export` hands out.
-EXPORTED = ['keras_clone.patches', 'keras_clone.github', 'keras_clone.tests.keras',
-            'keras_clone.tests.keras.src.activations',
-            'keras_clone.tests.keras.src.models']
-
 commands = ['click', 'rich']
 tensorflow = [
     'Keras>=2.2.4,<2.4; python_version<"3.8"',
@@ -151,13 +146,10 @@ setup(
     author='The keras-clone authors',
     license='MIT',
     python_requires='>=3.6',
-    packages=(['keras_clone', 'keras_clone.gallery', 'keras_clone.graphs'] +
-              ['keras_clone.' + folder for folder in folders] + EXPORTED),
-    package_dir={'keras_clone.keras': 'keras', 'keras_clone.patches': 'patches',
-                 'keras_clone.tests.keras': 'tests/keras',
-                 'keras_clone.github': '.github'},
-    package_data={'keras_clone.patches': ['*/*.patch', '*/*.md'],
-                  'keras_clone.github': ['PULL_REQUEST_TEMPLATE.md']},
+    packages=(['keras_clone', 'keras_clone.check', 'keras_clone.check.gallery',
+               'keras_clone.check.graphs'] +
+              ['keras_clone.' + folder for folder in folders]),
+    package_dir={'keras_clone.keras': 'keras'},
     extras_require={
         'commands': commands,
         'tensorflow': tensorflow,

@@ -21,7 +21,7 @@ from sybil.parsers.markdown import SkipParser
 
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [ROOT, os.path.join(ROOT, 'patches')]
+sys.path.insert(0, ROOT)
 import keras_clone  # noqa: E402
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 KERAS_3 = 'docs/keras3.md'

@@ -23,9 +23,9 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DATA = os.path.join(ROOT, 'docs', 'data', 'table.json')
 PAGE = os.path.join(ROOT, 'README.md')
-sys.path[:0] = [os.path.join(ROOT, 'patches'), ROOT]
-import prove  # noqa: E402
-from keras_clone import diffs  # noqa: E402
+sys.path.insert(0, ROOT)
+from contribute import prove  # noqa: E402
+from contribute.patches import apply_patch  # noqa: E402
 
 # What a user notices, or ought to.
 BAD = ('crash', 'cannot predict', 'wrong numbers')
@@ -79,14 +79,14 @@ def _check_patched(installed, count):
     with tempfile.TemporaryDirectory() as copy:
         prove.copy_keras(installed, copy)
         for patch in prove.patches_of(installed.release)[:count]:
-            diffs.apply_patch(patch, copy)
+            apply_patch(patch, copy)
         return _check(PYTHONPATH=copy, KERAS_CLONE='off')
 
 
 def _deep_copies():
     """Returns what comes of `copy.deepcopy`, which many use in place of a clone."""
-    from keras_clone import gallery
-    from keras_clone.faithfulness import check_clone
+    from keras_clone.check import gallery
+    from keras_clone.check.faithfulness import check_clone
     reports = [(build, check_clone(build, copy.deepcopy))
                for build in gallery.MODELS]
     return [collections.OrderedDict([

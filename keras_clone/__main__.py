@@ -5,7 +5,7 @@ import sys
 def main():
     """Runs the command; without what it needs, says what to install."""
     try:
-        from .commands import main as command
+        from .check.commands import main as command
     except ImportError as error:
         package = error.name.split('.')[0]
         if package not in ('click', 'rich'):

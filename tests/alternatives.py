@@ -21,9 +21,9 @@ import tempfile
 import textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, 'patches'))
-import prove  # noqa: E402
-from keras_clone.diffs import apply_patch  # noqa: E402
+sys.path.insert(0, ROOT)
+from contribute import prove  # noqa: E402
+from contribute.patches import apply_patch  # noqa: E402
 
 RELEASE = '2.2.4'
 DATA = os.path.join(ROOT, 'docs', 'data', 'alternatives.json')

@@ -1,8 +1,8 @@
-"""Git repositories for `keras-clone export`, and what it does to them."""
+"""Git repositories for `python -m contribute export`, and what it does to them."""
 import subprocess
 
 import click.testing
-from keras_clone.export import export
+from contribute.export import export
 
 
 def git(folder, *arguments):

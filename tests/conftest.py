@@ -4,12 +4,11 @@ import subprocess
 import sys
 
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
-    os.path.abspath(__file__))), 'patches'))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import keras_clone  # noqa: E402
-import prove  # noqa: E402
 import pytest  # noqa: E402
+from contribute import prove  # noqa: E402
 
 # The tests that go with the patches lie where Keras has its own.
 if (keras_clone.keras_release() or '2.').startswith('2.'):
@@ -24,10 +23,10 @@ else:
 def assert_faithful():
     """Builds a model, clones it twice and fails if a clone is unfaithful.
 
-    What it checks is told in `keras_clone/faithfulness.py`.
+    What it checks is told in `keras_clone/check/faithfulness.py`.
     """
     from keras.models import clone_model
-    from keras_clone.faithfulness import check_clone
+    from keras_clone.check.faithfulness import check_clone
 
     def check(build, **kwargs):
         report = check_clone(build, clone_model, **kwargs)

@@ -67,13 +67,13 @@ def outcome_of(recipe, clone_model):
         clone_model: the function.
 
     # Returns
-        A list: one of the outcomes of `keras_clone.faithfulness`, NOT_BUILT where
-        Keras itself cannot build or evaluate the model, or NOT_JUDGED where there is
-        an error in judging; and the reason.
+        A list: one of the outcomes of `keras_clone.check.faithfulness`, NOT_BUILT
+        where Keras itself cannot build or evaluate the model, or NOT_JUDGED where
+        there is an error in judging; and the reason.
     """
     import random_models
-    from keras_clone.faithfulness import ModelError
-    from keras_clone.faithfulness import check_clone
+    from keras_clone.check.faithfulness import ModelError
+    from keras_clone.check.faithfulness import check_clone
     try:
         report = check_clone(lambda: random_models.build(recipe), clone_model,
                              saving=False, locate=False)
@@ -132,7 +132,7 @@ def is_worse(released, active):
     # Arguments
         released, active: an outcome each, see `outcome_of`.
     """
-    from keras_clone.faithfulness import OUTCOMES
+    from keras_clone.check.faithfulness import OUTCOMES
     if NOT_JUDGED in (released, active):
         return released == 'faithful'
     return OUTCOMES.index(active) < OUTCOMES.index(released)
@@ -341,8 +341,9 @@ INTRODUCTION = """\
 
 `make fuzz` and `make fuzz-keras3` draw models and clone each, and its clone, by the
 released function and by the overlay. `python tests/fuzz.py --record` writes this
-page. What a clone is held against is told in `keras_clone/faithfulness.py`, what the
-models are made of in `tests/operations_keras2.py` and `tests/operations_keras3.py`.
+page. What a clone is held against is told in `keras_clone/check/faithfulness.py`,
+what the models are made of in `tests/operations_keras2.py` and
+`tests/operations_keras3.py`.
 """
 
 

@@ -27,9 +27,9 @@ from keras.models import Model
 from keras.models import Sequential
 from keras.models import model_from_json
 from keras.utils import custom_object_scope
-from keras_clone import gallery
-from keras_clone.gallery import MinimalCell
-from keras_clone.gallery import gelu
+from keras_clone.check import gallery
+from keras_clone.check.gallery import MinimalCell
+from keras_clone.check.gallery import gelu
 from operations import BATCH
 from operations import NESTED
 from operations import STEPS

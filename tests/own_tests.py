@@ -11,8 +11,8 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'patches'))
-import prove  # noqa: E402
+sys.path.insert(0, os.path.dirname(HERE))
+from contribute import prove  # noqa: E402
 
 OWN_TESTS = ('keras/test_sequential_model.py', 'keras/engine/test_topology.py',
              'keras/engine/test_training.py', 'test_model_saving.py',

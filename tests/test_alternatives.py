@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import alternatives
-import prove
+from contribute import prove
 
 pytestmark = pytest.mark.once
 WRONG = [one for one in alternatives.ALTERNATIVES if one.key in 'abcdef']

@@ -12,7 +12,7 @@ from rich.console import Console
 
 import keras_clone
 from keras_clone import __main__ as package_main
-from keras_clone import commands
+from keras_clone.check import commands
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -242,7 +242,7 @@ def test_gallery_is_chosen_from_by_name_or_description(overlay):
 
 
 def test_help_explains_the_words_in_their_order():
-    from keras_clone.difference import OUTCOMES
+    from keras_clone.check.difference import OUTCOMES
     lines = run('check', '--help').output.splitlines()
     words = [line[4:20].strip() for line in lines
              if line.startswith('    ') and line[4] != ' ']
@@ -398,7 +398,7 @@ def test_gallery_shows_what_the_released_function_does():
 @pytest.mark.parametrize('package', ['click', 'rich'])
 def test_missing_package_is_named(monkeypatch, capsys, package):
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.delitem(sys.modules, 'keras_clone.commands')
+    monkeypatch.delitem(sys.modules, 'keras_clone.check.commands')
     with pytest.raises(SystemExit) as exit:
         package_main.main()
     assert exit.value.code == 2
@@ -408,9 +408,9 @@ def test_missing_package_is_named(monkeypatch, capsys, package):
 
 
 def test_other_import_errors_are_not_hidden(monkeypatch):
-    monkeypatch.setitem(sys.modules, 'keras_clone.export', None)
-    monkeypatch.delitem(sys.modules, 'keras_clone.commands')
-    with pytest.raises(ImportError, match='keras_clone.export'):
+    monkeypatch.setitem(sys.modules, 'contribute.export', None)
+    monkeypatch.delitem(sys.modules, 'keras_clone.check.commands')
+    with pytest.raises(ImportError, match='contribute.export'):
         package_main.main()
 
 

@@ -26,7 +26,7 @@ def test_the_tables_of_the_page_say_what_the_data_say():
 
 @pytest.mark.once
 def test_the_data_are_about_the_models_of_the_gallery():
-    from keras_clone import gallery
+    from keras_clone.check import gallery
     line = keras_clone.keras_release()[0]
     for each in table.recorded():
         for rows in each['models'].values() if each['keras'][0] == line else ():

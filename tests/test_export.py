@@ -1,14 +1,14 @@
-"""`keras-clone export` prepares the pull request in a checkout, or does nothing."""
+"""`python -m contribute export` prepares the pull request, or does nothing."""
 import ast
 import os
 import shutil
 
-import prove
 import pytest
 from checkouts import assert_refused, bytes_of, commit, git, run
-from keras_clone.diffs import blob_id, patches_of
-from keras_clone.export import TESTS
-from keras_clone.pull_request import pull_request_text
+from contribute import prove
+from contribute.export import TESTS
+from contribute.patches import blob_id, patches_of
+from contribute.pull_request_keras2 import pull_request_text
 
 MODELS = os.path.join('keras', 'models.py')
 # In place of Keras's own file of that name, which does not come with the package.

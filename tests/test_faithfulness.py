@@ -17,12 +17,13 @@ from keras.layers import (Activation, Add, Bidirectional, Dense, Dropout, Embedd
                           Input, Lambda, LSTM, Masking, SimpleRNN, TimeDistributed)
 from keras.models import Model, Sequential
 
-from keras_clone import difference
-from keras_clone import drawing
-from keras_clone import graphs
-from keras_clone.faithfulness import (ModelError, changes, check_clone, compare,
-                                      draw_inputs, ops_added, snapshot)
-from keras_clone.graphs import keras2
+from keras_clone.check import difference
+from keras_clone.check import graphs
+from keras_clone.check import random_values
+from keras_clone.check.faithfulness import (ModelError, changes, check_clone,
+                                            compare, draw_inputs, ops_added,
+                                            snapshot)
+from keras_clone.check.graphs import keras2
 
 on_tensorflow = pytest.mark.skipif(
     K.backend() != 'tensorflow', reason='only TensorFlow has it')
@@ -1241,7 +1242,7 @@ def test_the_same_seed_draws_the_same():
 
 def test_drawn_weights_leave_no_bias_at_zero_and_variances_positive():
     model = Sequential([Dense(3, input_shape=(3,)), layers.BatchNormalization()])
-    drawing.draw_weights(model)
+    random_values.draw_weights(model)
     for weight in model.get_weights()[1:]:
         assert (weight > 0).all()
 
@@ -1254,7 +1255,7 @@ def test_integer_weights_are_left_alone():
             self._non_trainable_weights.append(self.count)
             self.built = True
     model = chain(Counter(name='middle'))
-    drawing.draw_weights(model)
+    random_values.draw_weights(model)
     assert K.get_value(model.get_layer('middle').count).tolist() == [0, 0]
 
 

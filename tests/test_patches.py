@@ -1,19 +1,19 @@
 """What `patches/` promises: small diffs, one bug each, that break nothing.
 
 The tests that go with the patches run on a copy of the installed Keras, in
-processes of their own. `python patches/prove.py` prints their outcomes.
+processes of their own. `python -m contribute prove` prints their outcomes.
 """
 import os
 import re
 import subprocess
 import sys
 
-import prove
 import pytest
-from keras_clone import diffs
-from keras_clone.diffs import apply_patch, blob_id, patches_of, releases
+from contribute import prove
+from contribute.patches import apply_patch, blob_id, patches_of, releases
 
-# For the other releases and backends, `patches/prove.py` does what these tests do.
+# For the other releases and backends, `python -m contribute prove` does what these
+# tests do.
 pytestmark = pytest.mark.once
 # Patches that apply one after the other. What there is for Keras 3 is tested by
 # keras3/test_keras3_patches.py.
@@ -84,17 +84,6 @@ def test_patch_starts_where_the_one_before_ended(release):
     for patch in prove.patches_of(release):
         assert state.get(patch.file, patch.before) == patch.before
         state[patch.file] = patch.after
-
-
-def test_patches_in_a_wheel_are_found_within_the_package(tmp_path, monkeypatch):
-    module = tmp_path / 'keras_clone' / 'diffs.py'
-    monkeypatch.setattr(diffs, '__file__', str(module))
-    for name in ('patches', '.github'):
-        beside = tmp_path / name
-        assert diffs.resource(name) == str(beside)
-        within = tmp_path / 'keras_clone' / name.strip('.')
-        within.mkdir(parents=True)
-        assert diffs.resource(name) == str(within)
 
 
 def test_what_git_refuses_is_refused(tmp_path):

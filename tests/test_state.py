@@ -650,7 +650,7 @@ def relu(x):
 @pytest.mark.parametrize('error', [KeyboardInterrupt, SystemExit],
                          ids=lambda error: error.__name__)
 def test_interrupted_clone_leaves_nothing_behind(error, wrap, monkeypatch):
-    from keras_clone.independence import changes, snapshot
+    from keras_clone.check.independence import changes, snapshot
     model = chain(lambda: Dense(3), lambda: Dense(3, activation='relu'),
                   wrap(Raising))()
     before, objects = snapshot(model), dict(get_custom_objects())
@@ -667,7 +667,7 @@ def test_interrupted_clone_leaves_nothing_behind(error, wrap, monkeypatch):
                          ids=lambda error: error.__name__)
 def test_failed_clone_with_functions_of_the_user_leaves_nothing_behind(
         error, monkeypatch):
-    from keras_clone.independence import changes, snapshot
+    from keras_clone.check.independence import changes, snapshot
     model = chain(lambda: Dense(3, activation=relu), lambda: Reshape((1, 3)),
                   lambda: TimeDistributed(Keep(.5)), Blocking)()
     before, objects = snapshot(model), dict(get_custom_objects())

@@ -190,7 +190,7 @@ def test_clone_in_another_thread():
 
 @MODELS
 def test_another_thread_sees_the_model_as_it_was(build, look):
-    from keras_clone.independence import changes, snapshot
+    from keras_clone.check.independence import changes, snapshot
     model = build()
     before = snapshot(model)
     for after in look(model, lambda: snapshot(model)):

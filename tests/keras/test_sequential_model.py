@@ -1,6 +1,6 @@
 """Tests that go with the pull request.
 
-`keras-clone export` appends the functions below to the file of this name in
+`python -m contribute export` appends the functions below to the file of this name in
 Keras. They use nothing that is not imported there.
 
 Those about a crash fail on Keras 2.2.4, where a layer with several outputs that

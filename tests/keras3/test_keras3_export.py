@@ -1,4 +1,4 @@
-"""`keras-clone export` in a checkout of Keras 3: one bug a pull request, or nothing.
+"""`python -m contribute export` for Keras 3: one bug a pull request, or nothing.
 
 What holds for Keras 2 as well is tested by `test_export.py`.
 """
@@ -8,9 +8,9 @@ import shutil
 
 import pytest
 from checkouts import assert_refused, bytes_of, commit, git, run
-from keras_clone.diffs import blob_id, name_of, patches_of
-from keras_clone.export import CLONING
-from keras_clone.proposal import proposal, proposal_text
+from contribute.patches import blob_id, name_of, patches_of
+from contribute.export import CLONING
+from contribute.pull_request_keras3 import proposal, proposal_text
 
 PATCHES = patches_of('3.15.1')
 ACTIVATIONS = 'keras/src/activations/__init__.py'

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from keras import Model, layers, ops
 from keras.models import clone_model
-from keras_clone import gallery, graphs
-from keras_clone.difference import same_value
-from keras_clone.faithfulness import (ModelError, changes, check_clone, compare,
-                                      draw_inputs, snapshot)
+from keras_clone.check import gallery, graphs
+from keras_clone.check.difference import same_value
+from keras_clone.check.faithfulness import (ModelError, changes, check_clone,
+                                            compare, draw_inputs, snapshot)
 
 from custom_objects import chain
 

@@ -1,6 +1,6 @@
 """What `patches/3.15.1/` promises: one bug a patch, each for the release as it is.
 
-`python patches/prove.py` runs the tests that go with them, before and after each.
+`python -m contribute prove` runs the tests that go with them, before and after each.
 """
 import os
 import re
@@ -8,13 +8,12 @@ import shutil
 import subprocess
 import sys
 
-import prove
 import pytest
-from keras_clone import diffs
-from keras_clone.proposal import advice, proposal, proposal_text
+from contribute import patches, prove
+from contribute.pull_request_keras3 import advice, proposal, proposal_text
 
-PATCHES = diffs.patches_of('3.15.1')
-BY_NAME = pytest.mark.parametrize('patch', PATCHES, ids=diffs.name_of)
+PATCHES = patches.patches_of('3.15.1')
+BY_NAME = pytest.mark.parametrize('patch', PATCHES, ids=patches.name_of)
 
 
 def page_of(patch):
@@ -37,15 +36,15 @@ def copy(installed, tmp_path):
 
 
 def test_patches_are_numbered_from_the_lambda_regression_on():
-    assert [diffs.name_of(patch)[:4] for patch in PATCHES] == [
+    assert [patches.name_of(patch)[:4] for patch in PATCHES] == [
         f'000{number}' for number in range(1, len(PATCHES) + 1)]
-    assert 'lambda' in diffs.name_of(PATCHES[0])
+    assert 'lambda' in patches.name_of(PATCHES[0])
 
 
 @BY_NAME
 def test_every_patch_is_for_the_installed_release(patch, installed, copy):
-    diffs.apply_patch(patch, str(copy))
-    assert diffs.blob_id((copy / patch.file).read_bytes()) == patch.after
+    patches.apply_patch(patch, str(copy))
+    assert patches.blob_id((copy / patch.file).read_bytes()) == patch.after
 
 
 @BY_NAME
@@ -59,19 +58,19 @@ def test_patches_apply_together(installed, copy):
         text = (copy / name).read_text()
         compile(text, name, 'exec')
         added = [line for patch in PATCHES if patch.file == name
-                 for _, _, lines in diffs.hunks_of(patch) for line in lines]
+                 for _, _, lines in patches.hunks_of(patch) for line in lines]
         assert all(line in text for line in added)
 
 
 def test_together_is_the_same_as_alone_for_one_patch(installed, copy):
     prove.apply_together(PATCHES[:1], str(copy))
     content = (copy / PATCHES[0].file).read_bytes()
-    assert diffs.blob_id(content) == PATCHES[0].after
+    assert patches.blob_id(content) == PATCHES[0].after
 
 
 @BY_NAME
 def test_added_lines_fit_into_80_columns(patch):
-    for _, _, lines in diffs.hunks_of(patch):
+    for _, _, lines in patches.hunks_of(patch):
         assert max(map(len, lines)) <= 81 and "'" not in re.sub(
             '#.*', '', ''.join(lines)).replace('"', '')
 
@@ -85,7 +84,7 @@ def test_no_safety_switch_is_touched(patch):
 @BY_NAME
 def test_page_of_a_patch_names_its_tests(patch):
     page = proposal(patch)
-    ours = text_of(diffs.resource('tests', *page.test_file.split('/')))
+    ours = text_of(os.path.join(patches.ROOT, 'tests', *page.test_file.split('/')))
     assert f'class {page.test_class}(' in ours
     # What is seen by cloning is tested with cloning.
     assert os.path.dirname(page.test_file) in (
@@ -129,7 +128,7 @@ def test_code_of_the_first_issue_does_what_it_says(installed, tmp_path):
     released = prove.reproduce(patch, os.path.dirname(installed.folder))
     assert '\n' + page.actual in released
     prove.copy_keras(installed, str(tmp_path))
-    diffs.apply_patch(patch, str(tmp_path))
+    patches.apply_patch(patch, str(tmp_path))
     assert prove.reproduce(patch, str(tmp_path)).strip() == page.expected
 
 
@@ -146,7 +145,7 @@ def test_own_tests_of_keras_3_are_named_with_their_modules(installed, monkeypatc
 
 def stages(before, after, together):
     """Results of a proof of the first patch alone."""
-    name, page = diffs.name_of(PATCHES[0]), proposal(PATCHES[0])
+    name, page = patches.name_of(PATCHES[0]), proposal(PATCHES[0])
     prefix = f'cloning_test.{page.test_class}::'
     return [('released', {prefix + test: before[test] for test in before},
              {name: page.actual}),
@@ -200,8 +199,9 @@ RULES = ['--select', 'E,F,I', '--ignore', 'E501,E722,E731,E741,F401',
 def test_patched_file_and_tests_are_formatted_as_keras_formats(
         patch, installed, copy):
     pytest.importorskip('ruff')
-    diffs.apply_patch(patch, str(copy))
-    tests = diffs.resource('tests', *proposal(patch).test_file.split('/'))
+    patches.apply_patch(patch, str(copy))
+    tests = os.path.join(patches.ROOT, 'tests',
+                         *proposal(patch).test_file.split('/'))
     files = [str(copy / patch.file), tests]
     subprocess.check_call(RUFF + ['format', '--check'] + SETTINGS + files)
     subprocess.check_call(RUFF + ['check'] + SETTINGS + RULES + files)

@@ -759,7 +759,7 @@ def scopes():
     lambda: adapted(layers.Normalization(), RANDOM),
 ], ids=[None, None, 'function', 'Lambda', 'adapted'])
 def test_interrupted_clone_leaves_nothing_behind(make, error, monkeypatch):
-    from keras_clone.independence import changes, snapshot
+    from keras_clone.check.independence import changes, snapshot
     model = chain(make, Raising)()
     before, open_before = snapshot(model), scopes()
     monkeypatch.setattr(Raising, 'error', error())

@@ -17,13 +17,13 @@ from .difference import ATTRIBUTE
 from .difference import NOTHING
 from .difference import arrays_close
 from .difference import describe
-from .holding import ATOMS
-from .holding import CONTAINERS
-from .holding import FUNCTIONS
-from .holding import attributes_of
-from .holding import holds_atoms
-from .holding import is_opaque
-from .holding import unwrapped
+from ..holding import ATOMS
+from ..holding import CONTAINERS
+from ..holding import FUNCTIONS
+from ..holding import attributes_of
+from ..holding import holds_atoms
+from ..holding import is_opaque
+from ..holding import unwrapped
 
 # Numbers of these count as equal where rounding explains it.
 NUMBERS = (float, np.floating)

@@ -1,7 +1,8 @@
 """The text of the pull request to Keras."""
+import os
 import re
 
-from keras_clone.diffs import patches_of, resource
+from contribute.patches import ROOT, patches_of
 
 CRASH = {
     'what': """
@@ -92,7 +93,7 @@ def pull_request_text(release, follow_ups=False):
     words['what'] += '\n\nLines added: {}, removed: {}.'.format(
         sum(patch.added for patch in patches),
         sum(patch.removed for patch in patches))
-    with open(resource('.github', 'PULL_REQUEST_TEMPLATE.md'),
+    with open(os.path.join(ROOT, '.github', 'PULL_REQUEST_TEMPLATE.md'),
               encoding='utf-8') as stream:
         template = stream.read()
     return re.sub(r'<!-- (\w+): .*? -->',

@@ -39,7 +39,7 @@ def proposal(patch):
     """Reads the page that belongs to a patch for Keras 3.
 
     # Arguments
-        patch: One of those that `diffs.patches_of` gives.
+        patch: One of those that `patches.patches_of` gives.
 
     # Returns
         A named tuple of strings: the text of the `issue`; the `code` that reproduces

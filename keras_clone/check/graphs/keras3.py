@@ -27,8 +27,8 @@ from keras.src.ops.symbolic_arguments import SymbolicArguments
 from keras.src.random.seed_generator import SeedGenerator
 from keras.src.utils.tracking import Tracker
 
-from ..drawing import Input
-from ..drawing import consumers
+from ..random_values import Input
+from ..random_values import consumers
 
 # What records how a graph came to be.
 RECORDS = (Node, SymbolicArguments)
@@ -224,7 +224,7 @@ def names_left_out(value):
 
 
 def inputs_of(model):
-    """Returns the inputs of a model, as `drawing.draw_inputs` takes them."""
+    """Returns the inputs of a model, as `random_values.draw_inputs` takes them."""
     return [Input(x.shape, x.dtype, x.sparse,
                   consumers(x._keras_history.operation, _onward))
             for x in _graph(model).inputs]

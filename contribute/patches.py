@@ -9,26 +9,16 @@ import subprocess
 Patch = collections.namedtuple('Patch', 'path file before after added removed')
 
 
-def resource(*parts):
-    """The path of a file that travels with the project.
-
-    A wheel has it within the package, a checkout beside it. A name that starts with
-    a dot cannot be that of a package: a wheel has it without the dot.
-    """
-    package = os.path.dirname(os.path.abspath(__file__))
-    within = os.path.join(package, *[part.lstrip('.') for part in parts])
-    if os.path.exists(within):
-        return within
-    return os.path.join(os.path.dirname(package), *parts)
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDER = os.path.join(ROOT, 'patches')
 
 
 def releases():
     """The releases of Keras that there are patches for."""
-    folders = os.listdir(resource('patches'))
-    return sorted(name for name in folders if patches_of(name))
+    return sorted(name for name in os.listdir(FOLDER) if patches_of(name))
 
 
-def patches_of(release, folder=None):
+def patches_of(release):
     """The patches of a release.
 
     For Keras 2 in the order in which they apply: the first is the pull request, the
@@ -37,14 +27,13 @@ def patches_of(release, folder=None):
 
     # Arguments
         release: A string such as `'2.2.4'`.
-        folder: Where the releases' folders are; by default, those of this project.
 
     # Returns
         A list of named tuples: `path` of the patch, `file` that it changes, ids that
         git gives to the content of that file `before` and `after`, and the number of
         lines `added` and `removed`. Empty if there are none for this release.
     """
-    pattern = os.path.join(folder or resource('patches'), str(release), '*.patch')
+    pattern = os.path.join(FOLDER, str(release), '*.patch')
     return [_read(path) for path in sorted(glob.glob(pattern))]
 
 

@@ -22,8 +22,8 @@ from keras.engine.network import Network
 from keras.models import Model
 from keras.models import Sequential
 
-from ..drawing import Input
-from ..drawing import consumers
+from ..random_values import Input
+from ..random_values import consumers
 
 # What reading, setting and feeding values adds: nothing that a model computes.
 ASIDE = ('Placeholder', 'PlaceholderWithDefault', 'IsVariableInitialized',
@@ -161,7 +161,7 @@ def inputs_and_outputs(network):
 
 
 def inputs_of(model):
-    """Returns the inputs of a model, as `drawing.draw_inputs` takes them."""
+    """Returns the inputs of a model, as `random_values.draw_inputs` takes them."""
     layers = [x._keras_history[0] for x in model.inputs]
     return [Input(K.int_shape(x), K.dtype(x),
                   getattr(layer, 'sparse', False), consumers(layer, _onward))

@@ -9,8 +9,8 @@ from .difference import NOTHING
 from .difference import Difference
 from .difference import describe
 from .difference import tensor_leaves
-from .holding import ATOMS
-from .holding import parts_of
+from ..holding import ATOMS
+from ..holding import parts_of
 
 # The calls of a layer lead to the layers before and after it, wherever they are.
 CALLS = ('_inbound_nodes', '_outbound_nodes')

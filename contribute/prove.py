@@ -1,6 +1,6 @@
 """Proves the patches of the Keras release that is installed.
 
-    python patches/prove.py [--python PYTHON] [--without-own-tests]
+    python -m contribute prove [--python PYTHON] [--without-own-tests]
 
 Copies the installed Keras to a temporary folder, applies the patches to the copy
 and runs the tests that go with them. Then runs Keras's own tests before and after
@@ -11,7 +11,7 @@ its source distribution. Those for Keras 3 are applied one at a time, then toget
 and the code that reproduces each bug is run before and after; Keras's own tests come
 with it.
 
-Exit status 0 if every patch mends something, nothing that worked is broken, and
+Exit status 0 if every patch fixes something, nothing that worked is broken, and
 every test passes in the end; 1 if not. The last line tells which.
 """
 import argparse
@@ -26,12 +26,13 @@ import tempfile
 from glob import glob
 from xml.etree import ElementTree
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, ROOT)
-from keras_clone import diffs  # noqa: E402
-from keras_clone.proposal import proposal  # noqa: E402
+from contribute.patches import ROOT
+from contribute.patches import apply_patch
+from contribute.patches import hunks_of
+from contribute.patches import name_of
+from contribute.patches import patches_of
+from contribute.pull_request_keras3 import proposal
 
-PATCHES = os.path.join(ROOT, 'patches')
 TESTS = os.path.join(ROOT, 'tests', 'keras')
 PULL_REQUEST_TESTS = os.path.join(TESTS, 'test_sequential_model.py')
 FOLLOW_UP_TESTS = os.path.join(TESTS, 'test_node_arguments.py')
@@ -111,11 +112,6 @@ def installed_keras(python=sys.executable):
 
 def is_keras_3(installed):
     return (installed.release or '').startswith('3.')
-
-
-def patches_of(release):
-    """The patches of this checkout, whichever are installed."""
-    return diffs.patches_of(release, PATCHES)
 
 
 def copy_keras(installed, directory):
@@ -250,7 +246,7 @@ def stages(installed, python=sys.executable):
         copy_keras(installed, copy)
         result = [('released', outcomes(tests, copy, python))]
         for patch in patches_of(installed.release):
-            diffs.apply_patch(patch, copy)
+            apply_patch(patch, copy)
             stage = os.path.basename(patch.path).partition('-')[0]
             result.append((stage, outcomes(tests, copy, python)))
     return result
@@ -264,7 +260,7 @@ def faults_of(results):
         faults += [f'{stage} breaks {name}.'
                    for name in sorted(good) if after.get(name) != 'passes']
         if not any(after[name] == 'passes' for name in after if name not in good):
-            faults.append(f'{stage} mends no test.')
+            faults.append(f'{stage} fixes no test.')
     first, last = results[1][1], results[-1][1]
     faults += [f'{name} asks for more than the first patch.'
                for name in first if first[name] != 'passes'
@@ -286,8 +282,8 @@ def own_tests(installed, python=sys.executable):
         copy_keras(installed, copy)
         before = own_outcomes(tests, copy, python)
         for patch in patches_of(installed.release):
-            diffs.apply_patch(patch, source)
-            diffs.apply_patch(patch, copy)
+            apply_patch(patch, source)
+            apply_patch(patch, copy)
         return before, own_outcomes(tests, copy, python)
 
 
@@ -295,7 +291,7 @@ def apply_together(patches, directory):
     """Applies patches which are all for the same files, each as if it were alone."""
     hunks = collections.defaultdict(list)
     for order, patch in enumerate(patches):
-        for start, count, lines in diffs.hunks_of(patch):
+        for start, count, lines in hunks_of(patch):
             hunks[patch.file].append((start, count, order, lines))
     for file in hunks:
         path = os.path.join(directory, *file.split('/'))
@@ -320,16 +316,16 @@ def stages_of_keras_3(installed, python=sys.executable):
     """
     patches, result = patches_of(installed.release), []
     plans = [('released', [], patches)]
-    plans += [(diffs.name_of(patch), [patch], [patch]) for patch in patches]
+    plans += [(name_of(patch), [patch], [patch]) for patch in patches]
     plans += [('all', patches, [])]
     for stage, chosen, reproduced in plans:
         with tempfile.TemporaryDirectory() as copy:
             copy_keras(installed, copy)
             if len(chosen) == 1:
-                diffs.apply_patch(chosen[0], copy)
+                apply_patch(chosen[0], copy)
             else:
                 apply_together(chosen, copy)
-            printed = {diffs.name_of(patch): reproduce(patch, copy, python)
+            printed = {name_of(patch): reproduce(patch, copy, python)
                        for patch in reproduced}
             result.append((stage, outcomes(tests_of_keras_3(), copy, python),
                            printed))
@@ -349,7 +345,7 @@ def faults_of_keras_3(results, patches):
     """What is wrong with the outcomes of the stages: a list of sentences."""
     (_, before, printed), faults = results[0], []
     for patch, (stage, after, now) in zip(patches, results[1:]):
-        page, name = proposal(patch), diffs.name_of(patch)
+        page, name = proposal(patch), name_of(patch)
         faults += [f'{stage} breaks {test}.' for test in sorted(before)
                    if before[test] == 'passes' and after.get(test) != 'passes']
         own = [test for test in sorted(before)
@@ -359,7 +355,7 @@ def faults_of_keras_3(results, patches):
         faults += [f'{test} passes without {stage}.' for test in own
                    if before[test] == 'passes' and 'guard' not in test]
         if not any(before[test] not in ('passes', 'skipped') for test in own):
-            faults.append(f'{stage} mends no test.')
+            faults.append(f'{stage} fixes no test.')
         if now[name].strip() != page.expected:
             faults.append('With {}, its code does not print what is expected: {}'
                           .format(stage, now[name]))
@@ -448,13 +444,15 @@ def _prove_own_tests(installed, python):
     return [name + ' breaks.' for name, _, new in changed if new != 'passes']
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+def main(arguments=None):
+    """Runs `python -m contribute prove` with a list of arguments."""
+    parser = argparse.ArgumentParser(prog='python -m contribute prove',
+                                     description=__doc__.split('\n')[0])
     parser.add_argument('--python', default=sys.executable,
                         help='interpreter whose Keras is patched (this one)')
     parser.add_argument('--without-own-tests', action='store_true',
                         help="leave out Keras's own tests")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     try:
         installed = installed_keras(options.python)
     except subprocess.CalledProcessError:

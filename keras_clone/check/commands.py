@@ -19,7 +19,6 @@ from rich.table import Table
 from rich.text import Text
 
 import keras_clone
-from keras_clone.export import export
 
 # A model to check: its name, what to show for it, a function that builds it, whether
 # that function makes nothing but the model's own ops, what to do if it fails.
@@ -37,9 +36,6 @@ class Failure(click.ClickException):
 @click.version_option(keras_clone.__version__, prog_name='keras-clone')
 def main():
     """Makes `keras.models.clone_model` clone faithfully."""
-
-
-main.add_command(export)
 
 
 @main.command()

@@ -1,4 +1,4 @@
-"""The command `keras-clone export`: a pull request in a checkout of Keras."""
+"""Prepares a pull request in a checkout of Keras: `python -m contribute export`."""
 import collections
 import difflib
 import os
@@ -7,11 +7,11 @@ import tempfile
 
 import click
 
-from keras_clone.diffs import (
-    apply_patch, blob_id, name_of, patches_of, releases, resource)
-from keras_clone.merge import CannotMerge, with_tests
-from keras_clone.proposal import advice, proposal, proposal_text
-from keras_clone.pull_request import pull_request_text
+from contribute.merge import CannotMerge, with_tests
+from contribute.patches import (
+    ROOT, apply_patch, blob_id, name_of, patches_of, releases)
+from contribute.pull_request_keras2 import pull_request_text
+from contribute.pull_request_keras3 import advice, proposal, proposal_text
 
 MODELS = 'keras/models.py'
 CLONING = 'keras/src/models/cloning.py'
@@ -144,7 +144,7 @@ def _require_no_changes_of_others(checkout):
     changed = _git(checkout, 'status', '--porcelain', '--untracked-files=no')
     if changed:
         raise Refusal('CHECKOUT has changes that are not committed:\n{}\nCommit '
-                      'them or put them away first.'.format(changed.rstrip()))
+                      'or stash them first.'.format(changed.rstrip()))
 
 
 def _release_of(checkout, follow_ups):
@@ -210,7 +210,7 @@ def _write(folder, name, text):
 
 
 def _our_text(*parts):
-    with open(resource(*parts), encoding='utf-8') as stream:
+    with open(os.path.join(ROOT, *parts), encoding='utf-8') as stream:
         return stream.read()
 
 

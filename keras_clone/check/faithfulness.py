@@ -25,7 +25,7 @@ import warnings
 
 import keras
 
-from . import drawing
+from . import random_values
 from . import graphs
 from .difference import GENERATION
 from .difference import OUTCOMES
@@ -137,8 +137,8 @@ def _without_identities(found, original, build, seed):
 
 
 def draw_inputs(model, seed=0):
-    """Draws an array for each input of a model; see `drawing.draw_inputs`."""
-    return drawing.draw_inputs(graphs.inputs_of(model), seed)
+    """Draws an array for each input of a model; see `random_values.draw_inputs`."""
+    return random_values.draw_inputs(graphs.inputs_of(model), seed)
 
 
 def _built(build):
@@ -188,7 +188,7 @@ class _Original:
             weights = model.get_weights()
             if draw_weights:
                 with graphs.adapted_weights_kept(model):
-                    drawing.draw_weights(model, seed)
+                    random_values.draw_weights(model, seed)
             self._compute()
             if not all(map(is_finite, self.outputs)):
                 model.set_weights(weights)

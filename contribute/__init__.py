@@ -1,0 +1,1 @@
+"""Prepares pull requests to Keras, from a checkout of this project."""
