@@ -356,6 +356,18 @@ def test_regularizer_that_holds_a_layer():
     np.testing.assert_allclose(float(clone.losses[0]), expected, rtol=1e-5)
 
 
+def test_regularizer_of_lora_weights_that_holds_a_layer():
+    x = keras.Input((3,), name='x')
+    anchor, dense = layers.Dense(3), layers.Dense(3)
+    dense.kernel_regularizer = PullTo(anchor)
+    model = Model(x, dense(anchor(x)))
+    dense.enable_lora(1)
+    clone = clone_model(model)
+    held = [weight.regularizer.layer for weight in clone.layers[-1].weights
+            if weight.regularizer]
+    assert len(held) == 3 and all(each is clone.layers[1] for each in held)
+
+
 class WeightNormalized(layers.Wrapper):
     """Keeps the kernel of its layer as its own."""
 

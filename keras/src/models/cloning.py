@@ -538,7 +538,11 @@ _KERAS_BASES = (
 
 def _is_backend_variable(value):
     """Returns whether a value is a variable of TensorFlow's, not of Keras's."""
-    return backend.is_tensor(value) and hasattr(value, "assign")
+    return (
+        backend.is_tensor(value)
+        and hasattr(value, "assign")
+        and not isinstance(value, Variable)
+    )
 
 
 def _is_graph(layer):
