@@ -2,12 +2,14 @@
 import ast
 import os
 import shutil
+import subprocess
+import sys
 
 import pytest
 from checkouts import assert_refused, bytes_of, commit, git, run
 from contribute import prove
 from contribute.export import TESTS
-from contribute.patches import blob_id, patches_of
+from contribute.patches import ROOT, blob_id, patches_of
 from contribute.pull_request_keras2 import pull_request_text
 
 MODELS = os.path.join('keras', 'models.py')
@@ -242,3 +244,18 @@ def test_text_counts_the_lines_of_the_patches(release, follow_ups):
               sum(patch.removed for patch in patches))
     assert ('Lines added: {}, removed: {}.'.format(*counts)
             in pull_request_text(release, follow_ups))
+
+
+# python -m contribute
+
+
+@pytest.mark.parametrize('arguments, shown', [
+    ([], ['export', 'prove']), (['export', '--help'], ['--follow-ups', 'CHECKOUT']),
+    (['prove', '--help'], ['--without-own-tests', 'python -m contribute prove'])],
+    ids=['no command', 'export', 'prove'])
+def test_command_tells_what_there_is(arguments, shown):
+    process = subprocess.Popen([sys.executable, '-m', 'contribute'] + arguments,
+                               cwd=ROOT, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT)
+    printed = process.communicate()[0].decode()
+    assert all(each in printed for each in shown)

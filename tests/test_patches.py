@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from contribute import prove
+from contribute import patches, prove
 from contribute.patches import apply_patch, blob_id, patches_of, releases
 
 # For the other releases and backends, `python -m contribute prove` does what these
@@ -86,7 +86,8 @@ def test_patch_starts_where_the_one_before_ended(release):
         state[patch.file] = patch.after
 
 
-def test_what_git_refuses_is_refused(tmp_path):
+def test_what_git_refuses_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(patches, 'FOLDER', str(tmp_path))
     (tmp_path / 'a.py').write_bytes(b'a = 1\n')
     (tmp_path / '1').mkdir()
     (tmp_path / '1' / '0001-a.patch').write_bytes(b"""diff --git a/a.py b/a.py
@@ -97,7 +98,7 @@ index %s..%s 100644
 -b = 1
 +c = 1
 """ % (blob_id(b'a = 1\n').encode(), b'0' * 40))
-    patch, = patches_of('1', str(tmp_path))
+    patch, = patches_of('1')
     with pytest.raises(ValueError, match='patch does not apply'):
         apply_patch(patch, str(tmp_path))
     assert (tmp_path / 'a.py').read_bytes() == b'a = 1\n'
@@ -192,9 +193,9 @@ def test_proof_fails_if_a_patch_breaks_a_test():
     assert prove.faults_of(results) == ['0001 breaks a.', 'a fails in the end.']
 
 
-def test_proof_fails_if_a_patch_mends_nothing():
+def test_proof_fails_if_a_patch_fixes_nothing():
     results = [('released', {'a': 'passes'}), ('0001', {'a': 'passes'})]
-    assert prove.faults_of(results) == ['0001 mends no test.']
+    assert prove.faults_of(results) == ['0001 fixes no test.']
 
 
 def test_proof_fails_if_a_test_of_the_pull_request_needs_a_follow_up():

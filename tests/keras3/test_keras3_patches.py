@@ -166,7 +166,7 @@ def test_proof_of_a_good_patch_finds_no_fault():
 
 @pytest.mark.parametrize('before, after, together, message', [
     ('ValueError', 'TypeError', 'passes', 'test_a fails with 0001'),
-    ('passes', 'passes', 'passes', 'mends no test'),
+    ('passes', 'passes', 'passes', 'fixes no test'),
     ('passes', 'passes', 'passes', 'test_a passes without 0001'),
     ('passes', 'TypeError', 'passes', '0001-clone-lambda-in-memory breaks'),
     ('ValueError', 'passes', 'TypeError', 'test_a fails with all'),
