@@ -14,7 +14,7 @@ from itertools import zip_longest
 
 from keras_clone.cloner import Cloner
 from keras_clone.cloner import with_lost_attributes
-from keras_clone.holding import CONTAINERS
+from keras_clone.holding import ATOMS
 from keras_clone.holding import parts_of
 from keras_clone.nodes import in_call_order
 
@@ -175,8 +175,21 @@ class _Cloner(Cloner):
             layer = waiting.pop()
             if id(layer) not in found:
                 found[id(layer)] = layer
-                waiting.extend(_held_layers(layer))
+                waiting.extend(self._held_layers(layer))
         return list(found.values())
+
+    def _held_layers(self, layer):
+        """Returns the layers that a layer holds, whatever holds them in it."""
+        held, seen = list(getattr(layer, '_layers', [])), set()
+        waiting = list(self.attributes(layer).values())
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, Layer):
+                held.append(value)
+            elif id(value) not in seen and type(value) not in ATOMS:
+                seen.add(id(value))
+                waiting += parts_of(value)
+        return held
 
     def own_state(self, layer):
         if isinstance(layer, Network):
@@ -492,19 +505,6 @@ def _handle(variable):
         return variable
     handle = getattr(variable, 'handle', None)
     return handle if hasattr(handle, 'numpy') else variable.op.outputs[0]
-
-
-def _held_layers(layer):
-    """Returns the layers that a layer holds, in attributes and containers."""
-    held, waiting, seen = [], list(vars(layer).values()), set()
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, Layer):
-            held.append(value)
-        elif isinstance(value, CONTAINERS) and id(value) not in seen:
-            seen.add(id(value))
-            waiting += parts_of(value)
-    return held
 
 
 def _operands(x):

@@ -570,28 +570,34 @@ def test_loss_that_was_added_to_a_nested_model(assert_faithful):
     assert_faithful(build)
 
 
-class InADict(Layer):
-    """Holds a layer in a dict of lists."""
+class Hidden(Layer):
+    """Holds a layer where Keras does not look for it."""
 
-    def __init__(self, **kwargs):
+    def __init__(self, hide, **kwargs):
         super().__init__(**kwargs)
-        self.inner = {'inner': [Dense(3)]}
+        self.hide, self.hidden = hide, hide(Dense(3))
+
+    def inner(self):
+        return self.hidden() if callable(self.hidden) else self.hidden['inner'][0]
 
     def build(self, input_shape):
-        self.inner['inner'][0].build(input_shape)
+        self.inner().build(input_shape)
         super().build(input_shape)
 
     @property
     def trainable_weights(self):
-        return self.inner['inner'][0].trainable_weights
+        return self.inner().trainable_weights
 
     def call(self, inputs):
-        return self.inner['inner'][0].call(inputs)
+        return self.inner().call(inputs)
 
 
-def test_loss_of_a_weight_of_a_layer_in_a_dict(assert_faithful):
+@pytest.mark.parametrize('hide', [
+    lambda layer: {'inner': [layer]}, lambda layer: lambda: layer],
+    ids=['dict', 'function'])
+def test_loss_of_a_weight_of_a_hidden_layer(hide, assert_faithful):
     def build():
-        model = chain(InADict)()
+        model = chain(lambda: Hidden(hide))()
         model.add_loss(K.sum(K.square(model.trainable_weights[0])))
         return model
     assert_faithful(build)
