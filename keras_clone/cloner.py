@@ -228,6 +228,7 @@ class Cloner:
             self.build(layer, clone)
         self._compared.clear()
         for layer, clone in self.pairs:  # It may grow.
+            self.build(layer, clone)
             if type(clone) is type(layer):
                 self.agree(layer, clone, carries_state)
                 self.finish_layer(layer, clone)
@@ -518,11 +519,12 @@ class Cloner:
             return self._own(value)
         old, new = unwrapped(value), unwrapped(made)
         key = id(old), id(new)
-        if key not in self._compared and _are_alike(old, new):
+        if key not in self._compared and self._are_alike(old, new):
             self._compared[key] = made  # It may hold itself.
             if isinstance(old, dict):
                 items, same = self._agreed_items(old, new)
             else:
+                old, new = self._in_order(old), self._in_order(new)
                 items = list(map(self._agreed, old, new))
                 same = all(map(lambda x, y: x is y, items, new))
             return made if same else same_type(made, items)
@@ -534,6 +536,29 @@ class Cloner:
             return self.value(value) if self._is_final or is_full else made
         is_lost = self._is_final and (made is MISSING or self._is_lost(value, made))
         return self._own(value) if is_lost else made
+
+    def _are_alike(self, container, other):
+        """Returns whether two containers hold something at the same places."""
+        if not isinstance(other, CONTAINERS) or len(container) != len(other):
+            return False
+        if holds_atoms(container) or holds_atoms(other):
+            return False
+        kind = next(kind for kind in CONTAINERS if isinstance(container, kind))
+        if not isinstance(other, kind):
+            return False
+        return kind not in (set, frozenset) or (
+            all(map(self.is_layer, [*container, *other])) and
+            list(map(type, self._in_order(container))) ==
+            list(map(type, self._in_order(other))))
+
+    def _in_order(self, container):
+        """Returns what a container holds: the layers in a set in an order that new
+        layers of the same classes have, too, whose names end in other numbers."""
+        if not isinstance(container, (set, frozenset)):
+            return container
+        return sorted(container, key=lambda layer: (
+            type(layer).__name__, layer.name.rstrip('0123456789'),
+            len(layer.name), layer.name))
 
     def _agreed_items(self, old, made):
         """Returns what a dict is to hold, and whether that is what it holds.
@@ -694,16 +719,6 @@ def _is_plain(value, holders=()):
 
 def _values(container):
     return container.values() if isinstance(container, dict) else container
-
-
-def _are_alike(container, other):
-    """Returns whether two containers hold something at the same places."""
-    if not isinstance(other, CONTAINERS) or isinstance(container, (set, frozenset)):
-        return False
-    if holds_atoms(container) or holds_atoms(other):
-        return False
-    kind = next(kind for kind in CONTAINERS if isinstance(container, kind))
-    return isinstance(other, kind) and len(container) == len(other)
 
 
 def _check_not_registered(layer):
