@@ -12,6 +12,7 @@ for every release.
 import argparse
 import collections
 import copy
+import functools
 import json
 import os
 import re
@@ -51,10 +52,12 @@ def run():
     models = [('released', _of(facts, 'released'))]
     installed = prove.installed_keras()
     patches = prove.patches_of(installed.release)
+    if patches and not prove.is_keras_3(installed):
+        models.append(('first patch', _of(_check_patched(installed, 1), 'active')))
     if patches:
-        for name, count in ('first patch', 1), ('patches', len(patches)):
-            models.append((name, _of(_check_patched(installed, count), 'active')))
-    if installed.release.startswith('3.'):
+        facts_of_patched = _check_patched(installed, len(patches))
+        models.append(('patches', _of(facts_of_patched, 'active')))
+    if prove.is_keras_3(installed):
         models.append(('copy.deepcopy', _deep_copies()))
     models.append(('overlay', _of(facts, 'active')))
     return collections.OrderedDict([
@@ -78,8 +81,12 @@ def _check(**environment):
 def _check_patched(installed, count):
     with tempfile.TemporaryDirectory() as copy:
         prove.copy_keras(installed, copy)
-        for patch in prove.patches_of(installed.release)[:count]:
-            apply_patch(patch, copy)
+        patches = prove.patches_of(installed.release)[:count]
+        if prove.is_keras_3(installed):
+            prove.apply_together(patches, copy)
+        else:
+            for patch in patches:
+                apply_patch(patch, copy)
         return _check(PYTHONPATH=copy, KERAS_CLONE='off')
 
 
@@ -87,11 +94,19 @@ def _deep_copies():
     """Returns what comes of `copy.deepcopy`, which many use in place of a clone."""
     from keras_clone.check import gallery
     from keras_clone.check.faithfulness import check_clone
-    reports = [(build, check_clone(build, copy.deepcopy))
-               for build in gallery.MODELS]
+    reports = [(build, check_clone(functools.partial(_decided, build),
+                                   copy.deepcopy)) for build in gallery.MODELS]
     return [collections.OrderedDict([
         ('model', build.__doc__), ('outcome', report.outcome),
         ('reason', report.reason)]) for build, report in reports]
+
+
+def _decided(build):
+    """Builds a model that has decided whether to be compiled by XLA: `copy.deepcopy`
+    asks, and the original is to stay as it is."""
+    model = build()
+    assert model.jit_compile in (True, False)
+    return model
 
 
 def _of(checked, which):

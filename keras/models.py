@@ -14,6 +14,8 @@ from itertools import zip_longest
 
 from keras_clone.cloner import Cloner
 from keras_clone.cloner import with_lost_attributes
+from keras_clone.holding import ATOMS
+from keras_clone.holding import parts_of
 from keras_clone.nodes import in_call_order
 
 from . import backend as K
@@ -160,7 +162,7 @@ class _Cloner(Cloner):
         return _is_variable(value)
 
     def is_tensor(self, value):
-        return not _is_variable(value) and K.is_tensor(value)
+        return K.is_tensor(value) and not _is_variable(value)
 
     def has_clone(self, x):
         if hasattr(x, '_keras_history'):
@@ -173,8 +175,21 @@ class _Cloner(Cloner):
             layer = waiting.pop()
             if id(layer) not in found:
                 found[id(layer)] = layer
-                waiting.extend(_held_layers(layer))
+                waiting.extend(self._held_layers(layer))
         return list(found.values())
+
+    def _held_layers(self, layer):
+        """Returns the layers that a layer holds, whatever holds them in it."""
+        held, seen = list(getattr(layer, '_layers', [])), set()
+        waiting = list(self.attributes(layer).values())
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, Layer):
+                held.append(value)
+            elif id(value) not in seen and type(value) not in ATOMS:
+                seen.add(id(value))
+                waiting += parts_of(value)
+        return held
 
     def own_state(self, layer):
         if isinstance(layer, Network):
@@ -477,11 +492,11 @@ def _flag(layer):
 
 
 def _is_variable(value):
-    if K.backend() == 'theano':
-        return hasattr(value, 'get_value') and K.is_tensor(value)
+    if not K.is_tensor(value):
+        return False
     if K.backend() == 'cntk':
         return getattr(value, 'is_parameter', False)
-    return hasattr(value, 'assign_add') and K.is_tensor(value)
+    return hasattr(value, {'theano': 'get_value'}.get(K.backend(), 'assign_add'))
 
 
 def _handle(variable):
@@ -490,15 +505,6 @@ def _handle(variable):
         return variable
     handle = getattr(variable, 'handle', None)
     return handle if hasattr(handle, 'numpy') else variable.op.outputs[0]
-
-
-def _held_layers(layer):
-    """Returns the layers that a layer holds, in attributes and lists."""
-    held = []
-    for value in vars(layer).values():
-        held += [each for each in (value if isinstance(value, (list, tuple))
-                                   else [value]) if isinstance(each, Layer)]
-    return held
 
 
 def _operands(x):

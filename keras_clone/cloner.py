@@ -13,6 +13,7 @@ variables and tensors are. A layer is made in three steps:
 """
 import contextlib
 import copy
+import dis
 import enum
 import functools
 import inspect
@@ -52,7 +53,6 @@ class Cloner:
         self.layer_map = {} if layer_map is None else layer_map
         self.pairs = []  # (layer, clone), as they were made.
         self._attributes = attributes or {}
-        self._untold = {}  # {(id of a layer, name): what was there before}
         # {id of a layer: the attributes of a new instance}, of the clone and of one
         # that is only looked at.
         self._new, self._another = {}, {}
@@ -197,42 +197,23 @@ class Cloner:
             for (key, name), value in self._attributes.items():
                 if key == id(layer):
                     self.set_attribute(clone, name, MISSING, value)
-            self._agree(layer, clone)
+            self._agree(layer, clone, is_new=True)
 
     def remade(self, layer):
         """Returns a new layer, made as Keras makes it or else as a copy."""
         try:
-            config = layer.get_config()
-            told = set(config)
-            clone = type(layer).from_config(config)
+            clone = type(layer).from_config(layer.get_config())
             if clone is layer:
                 raise ValueError('`from_config` returns the layer itself')
         except Exception as error:
             return self._copied(layer, error)
         if type(clone) is type(layer):
             self._new[id(layer)] = self.attributes(clone)
-            self._set_untold_arguments(layer, clone, told)
         return clone
 
     def rehearsed(self, layer):
         """Returns a new layer, made as Keras makes it, only to be looked at."""
         return type(layer).from_config(layer.get_config())
-
-    def _set_untold_arguments(self, layer, clone, told):
-        """Sets what a constructor took and the config of Keras's does not tell, as
-        far as attributes of the same names have plain data."""
-        if not type(layer).get_config.__module__.startswith('keras.'):
-            return
-        names = _argument_names(type(layer)) - told
-        if not names:
-            return
-        known, made = self.attributes(layer), self._new[id(layer)]
-        for name in names & set(known) & set(made):
-            value, old = known[name], made[name]
-            if (_is_plain(value) and _is_plain(old) and differ(value, old) and
-                    not self._identifies(value)):
-                self._untold[id(layer), name] = old
-                setattr(clone, name, self._own_copy(value))
 
     def finish(self, carries_state=True):
         """Carries over what can be told only when all layers are built.
@@ -247,13 +228,14 @@ class Cloner:
             self.build(layer, clone)
         self._compared.clear()
         for layer, clone in self.pairs:  # It may grow.
+            self.build(layer, clone)
             if type(clone) is type(layer):
                 self.agree(layer, clone, carries_state)
                 self.finish_layer(layer, clone)
 
     def lost_attributes(self):
         """Returns what layers know and what neither their configs nor their own
-        code have told the clones.
+        code have told the clones, where that code might have.
 
         To be asked before `finish`, when all layers were called: what a layer sets
         itself when it is built or called is the same by then.
@@ -272,9 +254,6 @@ class Cloner:
                     for name, value in self.attributes(layer).items()
                     if self._is_lost(value, made.get(name, MISSING)) and
                     not self._is_of_one_instance(layer, name))
-        # What was set and differs all the same, `build` had made of another value.
-        found.update((key, self._untold[key]) for key in set(found) &
-                     set(self._untold))
         return found
 
     def unlike(self):
@@ -422,13 +401,17 @@ class Cloner:
         self._agree(layer, clone)
         self._is_final = was_final
 
-    def _agree(self, layer, clone):
+    def _agree(self, layer, clone, is_new=False):
         made = self.attributes(clone)
         for name, value in self.attributes(layer).items():
             old = made.get(name, MISSING)
             if old is value and type(value) in ATOMS:
                 continue
-            new = self._agreed(value, old)
+            if (is_new and self._is_lost(value, old) and
+                    name not in _set_when_called(type(layer))):
+                new = self._own_copy(value)
+            else:
+                new = self._agreed(value, old)
             if new is not old and not self._is_of_one_instance(layer, name):
                 self.set_attribute(clone, name, old, new)
 
@@ -536,11 +519,12 @@ class Cloner:
             return self._own(value)
         old, new = unwrapped(value), unwrapped(made)
         key = id(old), id(new)
-        if key not in self._compared and _are_alike(old, new):
+        if key not in self._compared and self._are_alike(old, new):
             self._compared[key] = made  # It may hold itself.
             if isinstance(old, dict):
                 items, same = self._agreed_items(old, new)
             else:
+                old, new = self._in_order(old), self._in_order(new)
                 items = list(map(self._agreed, old, new))
                 same = all(map(lambda x, y: x is y, items, new))
             return made if same else same_type(made, items)
@@ -552,6 +536,29 @@ class Cloner:
             return self.value(value) if self._is_final or is_full else made
         is_lost = self._is_final and (made is MISSING or self._is_lost(value, made))
         return self._own(value) if is_lost else made
+
+    def _are_alike(self, container, other):
+        """Returns whether two containers hold something at the same places."""
+        if not isinstance(other, CONTAINERS) or len(container) != len(other):
+            return False
+        if holds_atoms(container) or holds_atoms(other):
+            return False
+        kind = next(kind for kind in CONTAINERS if isinstance(container, kind))
+        if not isinstance(other, kind):
+            return False
+        return kind not in (set, frozenset) or (
+            all(map(self.is_layer, [*container, *other])) and
+            list(map(type, self._in_order(container))) ==
+            list(map(type, self._in_order(other))))
+
+    def _in_order(self, container):
+        """Returns what a container holds: the layers in a set in an order that new
+        layers of the same classes have, too, whose names end in other numbers."""
+        if not isinstance(container, (set, frozenset)):
+            return container
+        return sorted(container, key=lambda layer: (
+            type(layer).__name__, layer.name.rstrip('0123456789'),
+            len(layer.name), layer.name))
 
     def _agreed_items(self, old, made):
         """Returns what a dict is to hold, and whether that is what it holds.
@@ -661,9 +668,39 @@ def with_lost_attributes(make):
     return cloner, clone
 
 
+# What Keras asks of a layer when it is called.
+_ASKED = ('build', 'call', '__call__', 'compute_mask', 'compute_output_shape',
+          'compute_output_spec')
+
+
 @functools.lru_cache(maxsize=1024)
-def _argument_names(cls):
-    return frozenset(inspect.signature(cls.__init__).parameters)
+def _set_when_called(cls):
+    """Returns the names of the attributes that the code of a layer may set when it is
+    built or called, as far as it says `self.name = ...`."""
+    names, seen, waiting = set(), set(), list(_ASKED)
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            for code in _codes(cls, name):
+                waiting += code.co_names
+                names.update(each.argval for each in dis.get_instructions(code)
+                             if each.opname == 'STORE_ATTR')
+    return names
+
+
+def _codes(cls, name):
+    """Returns the code of what the classes of a layer have under a name."""
+    found = []
+    for base in cls.__mro__:
+        value = vars(base).get(name)
+        for each in ([value.fget, value.fset] if isinstance(value, property)
+                     else [getattr(value, '__func__', value)]):
+            found.append(getattr(inspect.unwrap(each), '__code__', None))
+    found = [code for code in found if code]
+    for code in found:  # It grows.
+        found += filter(inspect.iscode, code.co_consts)
+    return found
 
 
 def _is_plain(value, holders=()):
@@ -682,16 +719,6 @@ def _is_plain(value, holders=()):
 
 def _values(container):
     return container.values() if isinstance(container, dict) else container
-
-
-def _are_alike(container, other):
-    """Returns whether two containers hold something at the same places."""
-    if not isinstance(other, CONTAINERS) or isinstance(container, (set, frozenset)):
-        return False
-    if holds_atoms(container) or holds_atoms(other):
-        return False
-    kind = next(kind for kind in CONTAINERS if isinstance(container, kind))
-    return isinstance(other, kind) and len(container) == len(other)
 
 
 def _check_not_registered(layer):

@@ -247,7 +247,10 @@ def emptied(container):
     if is_tracking(container):
         return next(cls for cls in (OrderedDict, dict, list, set)
                     if isinstance(container, cls))()
-    new = copy.copy(container)
+    try:
+        new = copy.copy(container)
+    except Exception:  # A class may have all kinds of `__getattr__`.
+        return type(container).__new__(type(container))
     new.clear()
     return new
 

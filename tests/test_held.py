@@ -208,6 +208,29 @@ def test_guard_layers_that_are_made_when_it_is_built(assert_faithful):
     assert_computes_by_itself(model, clone_model(model))
 
 
+class LazySet(Layer):
+    """Makes a set of layers when it is built."""
+
+    def build(self, input_shape):
+        self.inner = {Dense(3, name='inner_%d' % i) for i in (9, 10)}
+        for layer in self.inner:
+            layer.build(input_shape)
+        super().build(input_shape)
+
+    @property
+    def trainable_weights(self):
+        return [weight for layer in sorted(self.inner, key=lambda each: each.name)
+                for weight in layer.trainable_weights]
+
+    def call(self, inputs):
+        one, other = sorted(self.inner, key=lambda layer: layer.name)
+        return one.call(inputs) - other.call(inputs)
+
+
+def test_guard_set_of_layers_that_are_made_when_it_is_built(assert_faithful):
+    assert_faithful(chain(LazySet))
+
+
 class OnFirstCall(Layer):
     """Makes its weight when it is called for the first time."""
 

@@ -242,6 +242,27 @@ def test_matrix_that_a_layer_draws_when_it_is_made():
     assert_computes_the_same(model, clone)
 
 
+class Strange(dict):
+    """A dict whose entries are attributes as well."""
+    __getattr__ = dict.__getitem__
+
+
+class Options(Layer):
+    """Keeps what it is given, and has no config."""
+
+    def __init__(self, options, **kwargs):
+        super().__init__(**kwargs)
+        self.options = options
+
+    def call(self, inputs):
+        return self.options.rate * inputs
+
+
+def test_argument_that_raises_another_error_for_a_missing_attribute(
+        assert_faithful):
+    assert_faithful(chain(lambda: Options(Strange(rate=.5))))
+
+
 # What was set after a layer was made
 
 
@@ -546,6 +567,39 @@ def test_loss_that_was_added_to_a_nested_model(assert_faithful):
         inner = chain(lambda: Dense(3))()
         inner.add_loss(K.sum(K.square(inner.layers[-1].kernel)))
         return chain(lambda: inner)()
+    assert_faithful(build)
+
+
+class Hidden(Layer):
+    """Holds a layer where Keras does not look for it."""
+
+    def __init__(self, hide, **kwargs):
+        super().__init__(**kwargs)
+        self.hide, self.hidden = hide, hide(Dense(3))
+
+    def inner(self):
+        return self.hidden() if callable(self.hidden) else self.hidden['inner'][0]
+
+    def build(self, input_shape):
+        self.inner().build(input_shape)
+        super().build(input_shape)
+
+    @property
+    def trainable_weights(self):
+        return self.inner().trainable_weights
+
+    def call(self, inputs):
+        return self.inner().call(inputs)
+
+
+@pytest.mark.parametrize('hide', [
+    lambda layer: {'inner': [layer]}, lambda layer: lambda: layer],
+    ids=['dict', 'function'])
+def test_loss_of_a_weight_of_a_hidden_layer(hide, assert_faithful):
+    def build():
+        model = chain(lambda: Hidden(hide))()
+        model.add_loss(K.sum(K.square(model.trainable_weights[0])))
+        return model
     assert_faithful(build)
 
 

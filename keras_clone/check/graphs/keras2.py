@@ -52,11 +52,11 @@ def is_layer(value):
 
 def is_variable(value):
     """Returns whether `value` is a variable of the backend."""
-    if backend_name() == 'theano':
-        return hasattr(value, 'get_value') and is_tensor(value)
+    if not is_tensor(value):
+        return False
     if backend_name() == 'cntk':
         return getattr(value, 'is_parameter', False)
-    return hasattr(value, 'assign_add') and is_tensor(value)
+    return hasattr(value, {'theano': 'get_value'}.get(backend_name(), 'assign_add'))
 
 
 def is_left_by_call(value):
