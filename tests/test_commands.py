@@ -133,6 +133,12 @@ def test_status_of_a_keras_that_cannot_be_imported_says_why(monkeypatch):
     assert 'cannot be imported: ModuleNotFoundError: ' in run('status').output
 
 
+def test_status_hides_what_importing_keras_writes():
+    """Also where Python keeps it first, as version 3.7 does with a pipe."""
+    _, _, err = run_process('status', PYTHONUNBUFFERED='')
+    assert 'Using ' not in err
+
+
 def test_status_in_a_process_of_its_own():
     status, out, _ = run_process('status')
     assert (status, out.count(': active (')) == (0, 2)

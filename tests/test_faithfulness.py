@@ -1010,6 +1010,7 @@ def test_training_that_is_not_asked_for_is_not_compared():
 
 
 @on_tensorflow
+@pytest.mark.once  # Training is not judged on TensorFlow 2.
 def test_dropout_that_rarely_drops_is_not_compared():
     def build():
         return chain(layers.Dropout(.05, name='middle'))

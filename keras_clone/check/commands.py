@@ -140,6 +140,7 @@ def _without_messages():
     try:
         yield
     finally:
+        sys.stderr.flush()  # Python 3.7 keeps what goes to a file or a pipe.
         os.dup2(saved, 2)
         os.close(saved)
 
