@@ -1,4 +1,4 @@
-"""Installs `keras_clone` and a `.pth` file: whoever looks for Keras, imports it."""
+"""Installs `keras_clone`, and the `.pth` file that makes it active."""
 import os
 import re
 
@@ -7,29 +7,9 @@ from setuptools.command.install_egg_info import install_egg_info
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# What every interpreter runs when it starts, once: in a virtual environment, `site`
-# reads a `.pth` file twice. No module is imported, and nothing can fail, before
-# Keras is looked for.
-START = """\
-class KerasCloneStart(object):
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        if name == 'keras':
-            try:
-                import keras_clone.overlay
-            except Exception as error:
-                import warnings
-                warnings.warn('clone_model is as released: {!r}'.format(error))
-"""
-# A checkout is found without being on `sys.path`: its other folders would pass for
-# packages there, and `import keras` would succeed where Keras is not installed.
-FIND_CHECKOUT = f"""        if name == 'keras_clone':
-            from importlib.machinery import PathFinder
-            return PathFinder.find_spec(name, [{HERE!r}])
-"""
-REGISTER = 'sys.meta_path.insert(0, KerasCloneStart)'
-LINE = ('import sys; "KerasCloneStart" in [getattr(finder, "__name__", "") '
-        'for finder in sys.meta_path] or exec({!a})\n')
+# What every interpreter runs when it starts; the argument is the checkout of an
+# editable installation.
+LINE = 'import keras_clone_start; keras_clone_start.register({})\n'
 
 
 class InstallStart(install_egg_info):
@@ -37,15 +17,14 @@ class InstallStart(install_egg_info):
 
     def run(self):
         super().run()
-        in_place = '' if self.distribution.packages else FIND_CHECKOUT
         path = os.path.join(self.install_dir, 'keras-clone.pth')
         with open(path, 'w') as file:
-            file.write(LINE.format(START + in_place + REGISTER))
+            file.write(LINE.format('' if self.distribution.packages else repr(HERE)))
         self.outputs.append(path)
 
 
 class EditableWheel(Command):
-    """Makes the wheel of `pip install -e`: metadata and the `.pth` file."""
+    """Makes the wheel of `pip install -e`: all but the packages."""
 
     user_options = [('dist-dir=', None, 'where the wheel goes'),
                     ('dist-info-dir=', None, 'ignored'),
@@ -97,46 +76,14 @@ def version():
         return re.search("__version__ = '(.*)'", file.read()).group(1)
 
 
-# The files of keras/ travel inside keras_clone: `keras` belongs to Keras.
-folders = find_namespace_packages(HERE, include=['keras', 'keras.*'],
-                                  exclude=['*.__pycache__'])
+def packages():
+    """The overlays travel inside `keras_clone`: `keras` belongs to Keras."""
+    found = find_namespace_packages(HERE, include=['keras', 'keras.*', 'keras_clone',
+                                                   'keras_clone.*'],
+                                    exclude=['*.__pycache__'])
+    return [name if name.startswith('keras_clone') else 'keras_clone.' + name
+            for name in found]
 
-commands = ['click', 'rich']
-tensorflow = [
-    'Keras>=2.2.4,<2.4; python_version<"3.8"',
-    'tensorflow>=1.12,<2; python_version<"3.8"',
-    'h5py<3; python_version<"3.8"',
-    'numpy<1.19; python_version<"3.8"',
-    'protobuf<3.21; python_version<"3.8"',
-    'PyYAML<6; python_version<"3.8"',
-    'scipy; python_version<"3.8"',
-    'keras>=3.12; python_version>="3.10"',
-    'tensorflow; python_version>="3.10"',
-]
-theano = [
-    'Keras>=2.2.4,<2.4; python_version<"3.8"',
-    'Theano==1.0.5; python_version<"3.8"',
-    'h5py<3; python_version<"3.8"',
-    'numpy<1.19; python_version<"3.8"',
-    'scipy<1.6; python_version<"3.8"',
-    'PyYAML<6; python_version<"3.8"',
-]
-tests = commands + [
-    # On Python 3.7, flake8 and Sphinx agree on no other importlib-metadata.
-    'flake8<4; python_version<"3.8"', 'importlib-metadata<5; python_version<"3.8"',
-    'flake8; python_version>="3.8"',
-    # The docs: their pictures, their code blocks.
-    'drawsvg; python_version>="3.7" and python_version<"3.8"',
-    'sybil>=6; python_version>="3.7"',
-    'hypothesis', 'pytest', 'pytest-cov', 'pytest-xdist', 'setuptools', 'wheel',
-    'ruff; python_version>="3.10"']  # The formatter of Keras 3.
-# Models of packages of the time, with the helper packages that they were made for.
-real_models = [name + '; python_version<"3.8"' for name in (
-    'keras-bert==0.68.0', 'keras-transformer==0.32.0',
-    'keras-self-attention==0.41.0', 'keras-embed-sim==0.7.0',
-    'keras-layer-normalization==0.14.0',
-    'keras-multi-head==0.22.0', 'keras-pos-embd==0.11.0',
-    'keras-position-wise-feed-forward==0.6.0')]
 
 setup(
     name='keras-clone',
@@ -146,19 +93,10 @@ setup(
     author='The keras-clone authors',
     license='MIT',
     python_requires='>=3.6',
-    packages=(['keras_clone', 'keras_clone.check', 'keras_clone.check.gallery',
-               'keras_clone.check.graphs'] +
-              ['keras_clone.' + folder for folder in folders]),
+    packages=packages(),
     package_dir={'keras_clone.keras': 'keras'},
-    extras_require={
-        'commands': commands,
-        'tensorflow': tensorflow,
-        'theano': theano,
-        'tests': tests + tensorflow + theano + real_models,
-        'tests-without-backend': tests,
-        'benchmarks': ['matplotlib'],
-        'docs': ['LinkChecker', 'Sphinx', 'furo', 'myst-parser'],
-    },
+    py_modules=['keras_clone_start'],
+    extras_require={'commands': ['click', 'rich']},
     entry_points={'console_scripts': ['keras-clone = keras_clone.__main__:main']},
     cmdclass={'develop': Develop, 'editable_wheel': EditableWheel,
               'install_egg_info': InstallStart},

@@ -6,17 +6,8 @@ import sys
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-import keras_clone  # noqa: E402
 import pytest  # noqa: E402
 from contribute import prove  # noqa: E402
-
-# The tests that go with the patches lie where Keras has its own.
-if (keras_clone.keras_release() or '2.').startswith('2.'):
-    collect_ignore = ['keras3', 'keras/src']
-else:
-    collect_ignore = ['keras/test_node_arguments.py',
-                      'keras/test_sequential_model.py', 'test_patches.py',
-                      'test_export.py']
 
 
 @pytest.fixture

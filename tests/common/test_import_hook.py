@@ -1,7 +1,6 @@
-"""The overlay's own life: installed, started, imported, refused, removed.
+"""The import hook, tried in this process.
 
-What it is tried on is a package `keras` of a few lines, with overlays of a few
-lines, so that every case has its own installation and takes a moment.
+It is a copy of the package that is tried, and its finder the only one of its kind.
 """
 import importlib
 import importlib.machinery
@@ -9,412 +8,35 @@ import importlib.util
 import inspect
 import os
 import pickle
-import shutil
-import subprocess
 import sys
-import sysconfig
 import threading
 import traceback
 import types
 import warnings
-import zipfile
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from tiny_keras import KERAS, OVERLAY, write, write_keras
 
 pytestmark = pytest.mark.once
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SUPPORTED = ('2.2.4', '2.2.5', '2.3.0', '2.3.1')
 
-KERAS = {
-    '__init__.py': 'from . import models\n__version__ = {release!r}\n',
-    'backend.py': '',
-    'engine/__init__.py': '',
-    'engine/network.py': 'class Network(object):\n    rewired = False\n',
-    'models.py': '''\
-from .engine.network import Network
-from . import backend as K
-
-
-def clone_model(model):
-    return 'released'
-
-
-def save_model(model):
-    return 'released'
-''',
-}
-OVERLAY = {
-    'models.py': '''\
-runs = globals().get('runs', 0) + 1
-
-
-def clone_model(model):
-    return 'overlay'
-
-
-def clone_badly(model):
-    raise RuntimeError('cannot clone')
-
-
-def backend():
-    return K
-''',
-    'engine/network.py': 'Network.rewired = True\n',
-}
-WHICH = 'import keras; print(keras.models.clone_model(None))'
-
-
-def write(folder, files, **values):
-    for path, text in files.items():
-        path = os.path.join(str(folder), path)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, 'w') as file:
-            file.write(text.format(**values) if values else text)
-
-
-def write_keras(folder, release='2.2.4'):
-    """Writes a package `keras` into a folder."""
-    write(os.path.join(str(folder), 'keras'), KERAS, release=release)
-    return str(folder)
-
-
-def write_project(folder):
-    """Copies the project, all but its overlays, which are those of OVERLAY."""
-    for name in os.listdir(ROOT):
-        if os.path.isfile(os.path.join(ROOT, name)):
-            shutil.copy(os.path.join(ROOT, name), str(folder))
-    for name in ('keras_clone', 'patches', 'tests/keras', '.github'):
-        shutil.copytree(os.path.join(ROOT, name), str(folder / name),
-                        ignore=shutil.ignore_patterns('__pycache__'))
-    write(folder / 'keras', OVERLAY)
-    return folder
-
-
-@pytest.fixture
-def project(tmp_path):
-    (tmp_path / 'project').mkdir()
-    return write_project(tmp_path / 'project')
-
-
-@pytest.fixture(scope='session')
-def wheel(tmp_path_factory):
-    project = write_project(tmp_path_factory.mktemp('project'))
-    call(sys.executable, 'setup.py', '-q', 'bdist_wheel', cwd=project)
-    name, = os.listdir(str(project / 'dist'))
-    return str(project / 'dist' / name)
-
-
-@pytest.fixture(scope='session')
-def pip(tmp_path_factory):
-    """A folder for PYTHONPATH that has the pip and the setuptools of the tests."""
-    folder = tmp_path_factory.mktemp('pip')
-    packages = sysconfig.get_path('purelib')
-    for name in os.listdir(packages):
-        if not (name.lower().startswith('keras') or name.endswith('.pth')):
-            os.symlink(os.path.join(packages, name), str(folder / name))
-    return str(folder)
-
-
-def call(*command, **options):
-    """Runs a command in a clean environment; gives all that it printed."""
-    variables = {name: value for name, value in os.environ.items()
-                 if not name.startswith(('PYTHON', 'KERAS', 'COV', 'PIP'))}
-    variables.update(options.pop('variables', {}))
-    process = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, universal_newlines=True,
-                             env=variables, cwd=str(options.pop('cwd', os.sep)))
-    assert process.returncode == 0, process.stdout
-    return process.stdout
-
-
-class Environment:
-    """A virtual environment with Keras (of KERAS), without pip."""
-
-    def __init__(self, folder, keras=True):
-        base = os.path.join(sys.base_prefix, 'bin', 'python{}.{}'.format(
-            *sys.version_info))
-        call(base, '-m', 'venv', '--without-pip', folder)
-        self.folder = str(folder)
-        self.python = os.path.join(self.folder, 'bin', 'python')
-        self.packages = os.path.join(self.folder, 'lib', os.path.basename(base),
-                                     'site-packages')
-        if keras:
-            write_keras(self.packages)
-
-    def run(self, *arguments, **variables):
-        return call(self.python, *arguments, variables=variables)
-
-    def pip(self, path, *arguments):
-        return self.run('-m', 'pip', '--no-cache-dir', *arguments, PYTHONPATH=path)
-
-    def files(self):
-        return {os.path.join(folder, name)
-                for folder, _, names in os.walk(self.folder)
-                for name in names if '__pycache__' not in folder}
-
-
-@pytest.fixture
-def environment(tmp_path):
-    return Environment(tmp_path / 'environment')
-
-
-@pytest.fixture
-def installed(environment, wheel):
-    """An environment with the wheel unpacked in it, which is all pip would do."""
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(environment.packages)
-    return environment
-
-
-# Installing and removing.
-
-def install_wheel(environment, pip, project, wheel):
-    environment.pip(pip, 'install', '--no-index', '--no-deps', wheel)
-
-
-def install_project(environment, pip, project, wheel):
-    environment.pip(pip, 'install', '--no-index', '--no-deps',
-                    '--no-build-isolation', project)
-
-
-def install_editable(environment, pip, project, wheel):
-    environment.pip(pip, 'install', '--no-index', '--no-deps',
-                    '--no-build-isolation', '-e', project)
-
-
-def install_develop(environment, pip, project, wheel):
-    call(environment.python, 'setup.py', '-q', 'develop', '--no-deps', cwd=project,
-         variables={'PYTHONPATH': pip})
-
-
-@pytest.mark.parametrize('install', [
-    install_wheel, install_project, install_editable, install_develop])
-def test_installed_in_any_way_it_works_and_uninstalled_it_leaves_nothing(
-        install, environment, pip, project, wheel):
-    before = environment.files()
-    install(environment, pip, project, wheel)
-    assert environment.run('-c', WHICH) == 'overlay\n'
-    environment.pip(pip, 'uninstall', '-y', 'keras-clone')
-    assert environment.files() == before
-    assert environment.run('-c', WHICH) == 'released\n'
-
-
-def test_the_wheel_has_the_overlays_inside_the_package_and_no_package_keras(wheel):
-    with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
-    assert 'keras_clone/keras/models.py' in names
-    assert 'keras_clone/keras/engine/network.py' in names
-    assert 'keras-clone.pth' in names
-    assert not [name for name in names if name.startswith('keras/')]
-
-
-@pytest.mark.parametrize('install', [install_editable, install_develop])
-def test_an_editable_installation(install, tmp_path, pip, project):
-    environment = Environment(tmp_path / 'environment', keras=False)
-    install(environment, pip, project, None)
-    # It is the checkout that is used.
-    keras = write_keras(tmp_path)
-    text = OVERLAY['models.py'].replace("'overlay'", "'edited'")
-    write(project / 'keras', {'models.py': text})
-    assert environment.run('-c', WHICH, PYTHONPATH=keras) == 'edited\n'
-    # The checkout is not importable beyond that: there is no Keras here.
-    printed = environment.run('-c', 'import keras_clone, sys\n'
-                              'print(keras_clone.status()[0]["state"])\n'
-                              'import importlib.util\n'
-                              'print(importlib.util.find_spec("keras"))\n')
-    assert printed == 'Keras not installed\nNone\n'
-    # Once it is gone, a start does not mind.
-    shutil.move(str(project), str(tmp_path / 'moved'))
-    assert environment.run('-c', 'pass') == ''
-    printed = environment.run('-c', WHICH, PYTHONPATH=keras)
-    assert 'released' in printed.splitlines()
-    assert printed.count('clone_model is as released') == 1
-
-
-# Starting.
-
-def test_starting_imports_nothing(installed):
-    loaded = 'import sys; print(*sorted(sys.modules))'
-    with_it = installed.run('-c', loaded)
-    write(installed.packages, {'keras-clone.pth': 'import sys\n'})
-    assert installed.run('-c', loaded) == with_it
-
-
-def test_starting_registers_one_finder(installed):
-    finders = 'import sys; print(len(sys.meta_path))'
-    with_it = int(installed.run('-c', finders))
-    remove(os.path.join(installed.packages, 'keras-clone.pth'))
-    assert int(installed.run('-c', finders)) == with_it - 1
-
-
-@pytest.mark.parametrize('options, expected', [
-    (['-I'], 'overlay\n'), (['-E'], 'overlay\n'), (['-OO'], 'overlay\n'),
-    (['-B'], 'overlay\n'), (['-W', 'error'], 'overlay\n')])
-def test_options_of_the_interpreter(options, expected, installed):
-    assert installed.run(*(options + ['-c', WHICH])) == expected
-
-
-def test_without_site_the_overlay_is_off_until_keras_clone_is_imported(installed):
-    path = {'PYTHONPATH': installed.packages}
-    assert installed.run('-S', '-c', WHICH, **path) == 'released\n'
-    assert installed.run('-S', '-c', 'import keras_clone; ' + WHICH,
-                         **path) == 'overlay\n'
-
-
-def remove(path):
-    shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
-
-
-def make_folder(path):
-    """Makes a file unreadable, for the superuser as well."""
-    os.remove(path)
-    os.mkdir(path)
-
-
-def break_syntax(path):
-    with open(path, 'w') as file:
-        file.write('def clone_model(:\n')
-
-
-@pytest.mark.parametrize('damage, path', [
-    (remove, ''), (remove, 'overlay.py'), (make_folder, 'overlay.py'),
-    (break_syntax, 'overlay.py'), (break_syntax, '__init__.py')])
-def test_a_damaged_package_is_told_when_keras_is_imported(damage, path, installed):
-    damage(os.path.join(installed.packages, 'keras_clone', path))
-    assert installed.run('-c', 'pass') == ''
-    printed = installed.run('-c', WHICH)
-    assert 'released' in printed.splitlines()
-    assert printed.count('UserWarning: clone_model is as released') == 1
-
-
-@pytest.mark.parametrize('damage, path', [
-    (remove, 'keras'), (remove, 'keras/models.py'), (make_folder, 'keras/models.py'),
-    (break_syntax, 'keras/models.py')])
-def test_a_damaged_overlay_is_told_when_keras_is_imported(damage, path, installed):
-    damage(os.path.join(installed.packages, 'keras_clone', path))
-    assert installed.run('-c', 'pass') == ''
-    printed = installed.run('-c', WHICH)
-    assert 'released' in printed.splitlines()
-    assert printed.count('keras_clone: skipped') == 1 + (path == 'keras')
-    assert os.path.join('keras', 'models.py') in printed
-
-
-def test_a_keras_in_a_zip_file_is_left_alone(installed, tmp_path):
-    remove(os.path.join(installed.packages, 'keras'))
-    path = shutil.make_archive(str(tmp_path / 'zipped'), 'zip',
-                               write_keras(tmp_path / 'plain'))
-    printed = installed.run('-c', WHICH, PYTHONPATH=path)
-    assert 'released' in printed.splitlines()
-    assert printed.count('clone_model is as released') == 1
-
-
-def test_spawned_processes_have_the_overlay(installed, tmp_path):
-    script = tmp_path / 'script.py'
-    script.write_text(
-        'import keras.models\n'
-        'import multiprocessing\n'
-        'if __name__ == "__main__":\n'
-        '    with multiprocessing.get_context("spawn").Pool(1) as pool:\n'
-        '        print(pool.apply(keras.models.clone_model, [None]))\n')
-    assert installed.run(script) == 'overlay\n'
-
-
-# A hard life.
-
-def test_forked_processes_have_the_overlay(installed, tmp_path):
-    script = tmp_path / 'script.py'
-    script.write_text(
-        'import keras_clone, multiprocessing\n'
-        'def work(model):\n'
-        '    import keras.models\n'
-        '    return keras.models.clone_model(model)\n'
-        'with multiprocessing.get_context("fork").Pool(2) as pool:\n'
-        '    print(*pool.map(work, [None] * 2), work(None))\n')
-    assert installed.run(script) == 'overlay overlay overlay\n'
-
-
-def test_a_thread_that_imports_first_gets_the_overlay(installed):
-    assert installed.run('-c', 'from threading import Thread\n'
-                         'def work():\n    ' + WHICH + '\n'
-                         'thread = Thread(target=work)\n'
-                         'thread.start()\nthread.join()\n' + WHICH) == (
-                             'overlay\noverlay\n')
-
-
-def test_interpreters_that_start_at_once_have_the_overlay(installed):
-    with ThreadPoolExecutor(4) as pool:
-        printed = pool.map(lambda _: installed.run('-c', WHICH), range(4))
-    assert list(printed) == ['overlay\n'] * 4
-
-
-def test_nothing_has_to_be_written_to_import(installed):
-    for folder in ('', 'keras', 'keras/engine', 'keras_clone', 'keras_clone/keras'):
-        cache = os.path.join(installed.packages, folder, '__pycache__')
-        shutil.rmtree(cache, ignore_errors=True)
-        with open(cache, 'w'):  # A file in its place keeps off the superuser too.
-            pass
-    assert installed.run('-c', WHICH) == 'overlay\n'
-
-
-def test_keras_downgraded_and_upgraded_beside_it(installed):
-    def with_release(release):
-        remove(os.path.join(installed.packages, 'keras'))
-        write_keras(installed.packages, release)
-        return installed.run('-c', WHICH + '; import keras_clone; '
-                             'print(keras_clone.status()[0]["state"])')
-    downgraded = with_release('2.2.0').splitlines()
-    assert 'released' in downgraded and 'unsupported release' in downgraded
-    assert with_release('2.3.1') == 'overlay\nactive\n'
-
-
-def test_keras_exchanged_after_the_import_stays_as_it_was_imported(installed):
-    printed = installed.run('-c', WHICH + '; import keras_clone, os; '
-                            'os.remove(keras.models.__file__); '
-                            'print(keras_clone.status()[0]["state"])')
-    assert printed == 'overlay\nactive\n'
-
-
-def test_keras_clone_in_a_zip_file_leaves_keras_alone_and_says_so(
-        environment, wheel):
-    printed = environment.run('-c', 'import keras_clone; ' + WHICH +
-                              '; print(keras_clone.status()[0]["state"])',
-                              PYTHONPATH=wheel)
-    assert 'released' in printed.splitlines() and 'failed' in printed.splitlines()
-    assert 'keras_clone: skipped' in printed
-
-
-def test_tests_that_pytest_rewrites_have_the_overlay(installed, pip, tmp_path):
-    write(tmp_path, {'conftest.py': 'import keras.models\n', 'test_it.py':
-                     'from keras.models import clone_model\n\n'
-                     'def test_it():\n'
-                     '    assert clone_model(None) == "overlay"\n'})
-    assert '1 passed' in installed.run(
-        '-m', 'pytest', '-q', '-p', 'no:cacheprovider', str(tmp_path),
-        PYTHONPATH=pip)
-
-
-# Importing: in this process, with a copy of the package that no start file imported.
 
 class Copy:
-    """A copy of keras_clone, with the only finder of its kind."""
+    """A copy of keras_clone, installed."""
 
     def __init__(self, project):
-        self.keras_clone = self.load('keras_clone_copy', submodule_search_locations=[
-            os.path.join(ROOT, 'keras_clone')])
+        path = os.path.join(ROOT, 'keras_clone', '__init__.py')
+        spec = importlib.util.spec_from_file_location('keras_clone_copy', path)
+        self.keras_clone = importlib.util.module_from_spec(spec)
+        sys.modules['keras_clone_copy'] = self.keras_clone
+        spec.loader.exec_module(self.keras_clone)
         self.overlay = sys.modules['keras_clone_copy.overlay']
         self.overlay.__file__ = str(project / 'keras_clone' / 'overlay.py')
+        self.keras_clone.install()
         self.finder = sys.meta_path[0]
         self.project = project
-
-    @staticmethod
-    def load(name, **options):
-        path = os.path.join(ROOT, 'keras_clone', '__init__.py')
-        spec = importlib.util.spec_from_file_location(name, path, **options)
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-        return sys.modules[name]
 
     def states(self):
         return {row['module']: row['state'] for row in self.keras_clone.status()}
@@ -452,6 +74,20 @@ def keras_folder(tmp_path, copy):
 @pytest.fixture
 def models(keras_folder):
     return importlib.import_module('keras.models')
+
+
+def test_importing_the_package_registers_nothing(copy):
+    sys.meta_path.remove(copy.finder)
+    before = list(sys.meta_path)
+    for name in ('overlay', 'hook'):
+        importlib.reload(sys.modules['keras_clone_copy.' + name])
+    assert sys.meta_path == before
+
+
+def test_installed_twice_it_has_one_finder(copy):
+    before = list(sys.meta_path)
+    copy.keras_clone.install()
+    assert sys.meta_path == before
 
 
 @pytest.mark.parametrize('release', SUPPORTED)

@@ -1,0 +1,56 @@
+"""A package `keras` of a few lines, with overlays of a few lines.
+
+Every test of installing and importing has its own, and takes a moment.
+"""
+import os
+
+KERAS = {
+    '__init__.py': 'from . import models\n__version__ = {release!r}\n',
+    'backend.py': '',
+    'engine/__init__.py': '',
+    'engine/network.py': 'class Network(object):\n    rewired = False\n',
+    'models.py': '''\
+from .engine.network import Network
+from . import backend as K
+
+
+def clone_model(model):
+    return 'released'
+
+
+def save_model(model):
+    return 'released'
+''',
+}
+OVERLAY = {
+    'models.py': '''\
+runs = globals().get('runs', 0) + 1
+
+
+def clone_model(model):
+    return 'overlay'
+
+
+def clone_badly(model):
+    raise RuntimeError('cannot clone')
+
+
+def backend():
+    return K
+''',
+    'engine/network.py': 'Network.rewired = True\n',
+}
+
+
+def write(folder, files, **values):
+    for path, text in files.items():
+        path = os.path.join(str(folder), path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w') as file:
+            file.write(text.format(**values) if values else text)
+
+
+def write_keras(folder, release='2.2.4'):
+    """Writes a package `keras` into a folder."""
+    write(os.path.join(str(folder), 'keras'), KERAS, release=release)
+    return str(folder)
