@@ -1,4 +1,4 @@
-"""What runs, what judges, what contributes and what records: each in its own room."""
+"""What runs, judges, contributes and records: each is in a room of its own."""
 import ast
 import os
 from glob import glob
