@@ -1,4 +1,4 @@
-"""What depends on the backend, on the backend that the other tests do not use."""
+"""Backend-dependent tests, run on Theano while the other tests use TensorFlow."""
 import os
 import subprocess
 import sys
@@ -10,11 +10,12 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 
 
 @pytest.mark.once
-@pytest.mark.skipif(K.backend() == 'theano', reason='the other tests are on Theano')
-def test_tensors_made_by_theano():
+@pytest.mark.skipif(K.backend() == 'theano', reason='the other tests use Theano')
+def test_tensors_computed_by_theano():
     pytest.importorskip('theano')
     subprocess.check_call(
-        [sys.executable, '-m', 'pytest', '-q', '-k', 'made_by or does_not_depend',
+        [sys.executable, '-m', 'pytest', '-q', '-k',
+         'computed_by or does_not_depend',
          os.path.join(TESTS, 'test_call_arguments.py')],
         env=dict(os.environ, KERAS_BACKEND='theano',
                  THEANO_FLAGS='device=cpu,optimizer=fast_compile,cxx='))
