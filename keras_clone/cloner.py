@@ -190,7 +190,7 @@ class Cloner:
         return self._walk.map(value)
 
     def adopt(self, layer, clone):
-        """Registers a new layer as the clone of a layer and reconciles the two."""
+        """Registers and reconciles a new layer as the clone of another."""
         if self.layer_map.get(id(layer)) is clone and id(clone) in self._clones:
             return
         self.layer_map[id(layer)] = clone
@@ -746,8 +746,10 @@ def _values(container):
 
 
 def _check_not_registered(layer):
-    """Checks that the class of a layer does not register its instances: a copy would
-    not be registered, because its constructor does not run."""
+    """Checks that the class of a layer does not register its instances.
+
+    A copy would not be registered, because its constructor does not run.
+    """
     for cls in type(layer).__mro__:
         for name, value in vars(cls).items():
             if not isinstance(value, Collection) or isinstance(value, (str, bytes)):

@@ -23,7 +23,7 @@ _OPAQUE_TYPES = (type, types.ModuleType, enum.Enum)
 
 
 class CannotCopy(ValueError):
-    """An object holds something of the model and cannot be copied."""
+    """An object holds a layer, weight or tensor and cannot be copied."""
 
 
 _MUTABLE = (list, deque, dict, set)
@@ -241,7 +241,7 @@ def holds_atoms(container):
 
 
 def is_tracked(container):
-    """Returns whether a container is a tracking one of Keras or TensorFlow."""
+    """Returns whether Keras or TensorFlow has replaced a container to track it."""
     return type(container).__module__.split('.')[0] in ('keras', 'tensorflow')
 
 

@@ -104,10 +104,10 @@ def test_layers_passed_to_a_layer_in(container, assert_faithful):
     assert_faithful(build)
     model = build()
     clone = clone_model(model)
-    held, its = model.layers[-1].held, clone.layers[-1].held
-    assert its.__class__ is held.__class__
-    assert [each.name for each in flat(its)] == [each.name for each in flat(held)]
-    assert not set(flat(held)) & set(flat(its))
+    held, cloned = model.layers[-1].held, clone.layers[-1].held
+    assert cloned.__class__ is held.__class__
+    assert [each.name for each in flat(cloned)] == [each.name for each in flat(held)]
+    assert not set(flat(held)) & set(flat(cloned))
     assert_equal_and_independent(model, clone)
 
 
@@ -741,8 +741,9 @@ def test_layer_outside_of_the_graph():
         return layer
     model, clone = with_attribute(make)
     assert clone.attached is not model.attached
-    for mine, its in zip(model.attached.get_weights(), clone.attached.get_weights()):
-        np.testing.assert_allclose(its, mine)
+    for original, cloned in zip(model.attached.get_weights(),
+                                clone.attached.get_weights()):
+        np.testing.assert_allclose(cloned, original)
 
 
 class ByLayer(Layer):

@@ -641,20 +641,20 @@ def test_attributes_of_the_original_are_unchanged():
 
 def test_guard_initializer_is_not_shared():
     model = chain(lambda: Dense(2, kernel_initializer=initializers.Constant(3.)))()
-    mine, its = (each.layers[-1].kernel_initializer
-                 for each in (model, clone_model(model)))
-    assert its is not mine
-    assert its.get_config() == mine.get_config()
+    original, cloned = (each.layers[-1].kernel_initializer
+                        for each in (model, clone_model(model)))
+    assert cloned is not original
+    assert cloned.get_config() == original.get_config()
 
 
 def test_guard_layer_is_created_once():
-    made = []
+    created = []
 
     class Counted(Dense):
         @classmethod
         def from_config(cls, config):
-            made.append(config)
+            created.append(config)
             return super().from_config(config)
 
     clone_model(chain(lambda: Counted(2, kernel_initializer='he_normal'))())
-    assert len(made) == 1
+    assert len(created) == 1

@@ -426,9 +426,9 @@ def test_weights_moved_to_the_non_trainable_ones():
     dense._trainable_weights = [dense.bias]
     dense._non_trainable_weights = [dense.kernel]
     clone = clone_model(model)
-    its = clone.layers[-1]
-    assert clone.trainable_weights == [its.bias]
-    assert clone.non_trainable_weights == [its.kernel]
+    cloned = clone.layers[-1]
+    assert clone.trainable_weights == [cloned.bias]
+    assert clone.non_trainable_weights == [cloned.kernel]
     assert_computes_the_same(model, clone)
 
 
@@ -501,14 +501,14 @@ def test_frozen_inner_layer(make, assert_faithful):
     assert_faithful(chain(make, shape=(4, 3)))
     model = chain(make, shape=(4, 3))()
     clone = clone_model(model)
-    flags, its = ([layer.trainable for layer in FROZEN[make](each.layers[-1])]
-                  for each in (model, clone))
-    assert its == flags
-    assert False in its
+    flags, cloned = ([layer.trainable for layer in FROZEN[make](each.layers[-1])]
+                     for each in (model, clone))
+    assert cloned == flags
+    assert False in cloned
     for kind in ('trainable_weights', 'non_trainable_weights'):
-        shapes, its = (list(map(K.int_shape, getattr(each, kind)))
-                       for each in (model, clone))
-        assert its == shapes
+        shapes, cloned = (list(map(K.int_shape, getattr(each, kind)))
+                          for each in (model, clone))
+        assert cloned == shapes
 
 
 def test_inner_layer_frozen_after_the_model_was_created():

@@ -217,16 +217,16 @@ def test_guard_from_config_that_reads_a_layer_under_another_key(assert_faithful)
 
 class Registered(Layer):
     """Adds itself to a class attribute, which `build` reads."""
-    made = []
+    instances = []
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         assert type(self) is Registered
-        Registered.made.append(self)
-        self.place = len(Registered.made) - 1
+        Registered.instances.append(self)
+        self.index = len(Registered.instances) - 1
 
     def build(self, input_shape):
-        assert Registered.made[self.place] is self
+        assert Registered.instances[self.index] is self
         self.factor = self.add_weight('factor', (1,), initializer='uniform')
         super().build(input_shape)
 
@@ -235,11 +235,11 @@ class Registered(Layer):
 
 
 def test_guard_layer_that_registers_itself_in_a_list(monkeypatch):
-    monkeypatch.setattr(Registered, 'made', [])
+    monkeypatch.setattr(Registered, 'instances', [])
     model = chain(Registered)()
     clone = clone_model(model)
     for layer in (model.layers[-1], clone.layers[-1]):
-        assert Registered.made[layer.place] is layer
+        assert Registered.instances[layer.index] is layer
 
 
 # Uses of a config

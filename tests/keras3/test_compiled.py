@@ -34,8 +34,8 @@ def assert_trains_alike(model, clone, x=X, y=Y):
         for name in expected:
             np.testing.assert_allclose(found[name], expected[name], rtol=1e-4,
                                        atol=1e-6)
-    for mine, its in zip(model.get_weights(), clone.get_weights()):
-        np.testing.assert_allclose(its, mine, rtol=1e-4, atol=1e-6)
+    for original, cloned in zip(model.get_weights(), clone.get_weights()):
+        np.testing.assert_allclose(cloned, original, rtol=1e-4, atol=1e-6)
 
 
 # Keras losses

@@ -103,10 +103,10 @@ def test_layers_passed_to_a_layer_in(container, assert_faithful):
     assert_faithful(build)
     model = build()
     clone = clone_model(model)
-    held, its = model.layers[-1].held, clone.layers[-1].held
-    assert its.__class__ is held.__class__
-    assert [each.name for each in flat(its)] == [each.name for each in flat(held)]
-    assert not set(map(id, flat(held))) & set(map(id, flat(its)))
+    held, cloned = model.layers[-1].held, clone.layers[-1].held
+    assert cloned.__class__ is held.__class__
+    assert [each.name for each in flat(cloned)] == [each.name for each in flat(held)]
+    assert not set(map(id, flat(held))) & set(map(id, flat(cloned)))
     assert_equal_and_independent(model, clone)
 
 
@@ -115,9 +115,9 @@ def test_guard_layers_created_by_a_layer_in(container, assert_faithful):
     assert_faithful(chain(lambda: CreatesLayers(container)))
     model = chain(lambda: CreatesLayers(container))()
     clone = clone_model(model)
-    held, its = model.layers[-1].held, clone.layers[-1].held
-    assert its.__class__ is held.__class__
-    assert not set(map(id, flat(held))) & set(map(id, flat(its)))
+    held, cloned = model.layers[-1].held, clone.layers[-1].held
+    assert cloned.__class__ is held.__class__
+    assert not set(map(id, flat(held))) & set(map(id, flat(cloned)))
     assert_equal_and_independent(model, clone)
 
 
@@ -127,9 +127,9 @@ def test_layers_that_keras_does_not_track_in(container):
     model = chain(lambda: GivenLayers(held))()
     expected = ops.convert_to_numpy(model(ONES))
     clone = clone_model(model)
-    its = clone.layers[-1].held
-    assert its.__class__ is held.__class__
-    assert not set(map(id, flat(held))) & set(map(id, flat(its)))
+    cloned = clone.layers[-1].held
+    assert cloned.__class__ is held.__class__
+    assert not set(map(id, flat(held))) & set(map(id, flat(cloned)))
     for layer in flat(held):
         layer.set_weights([0 * weight for weight in layer.get_weights()])
     np.testing.assert_allclose(ops.convert_to_numpy(clone(ONES)), expected,
@@ -738,8 +738,9 @@ def test_layer_outside_of_the_graph():
     model, clone = with_attribute(make)
     clone.set_weights(model.get_weights())
     assert clone.attached is not model.attached
-    for mine, its in zip(model.attached.get_weights(), clone.attached.get_weights()):
-        np.testing.assert_allclose(its, mine)
+    for original, cloned in zip(model.attached.get_weights(),
+                                clone.attached.get_weights()):
+        np.testing.assert_allclose(cloned, original)
 
 
 class Autoencoder(Model):

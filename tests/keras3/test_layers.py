@@ -294,16 +294,16 @@ def test_lambda_that_holds_itself(assert_faithful):
 
 
 def test_guard_layer_is_created_once():
-    made = []
+    created = []
 
     class Counted(layers.Dense):
         @classmethod
         def from_config(cls, config):
-            made.append(config)
+            created.append(config)
             return super().from_config(config)
 
     clone_model(chain(lambda: Counted(2, kernel_initializer='he_normal'))())
-    assert len(made) == 1
+    assert len(created) == 1
 
 
 def test_weights_of_a_copied_layer_are_drawn_anew():

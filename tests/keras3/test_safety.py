@@ -60,10 +60,10 @@ class CodeInConfig(layers.Layer):
 
 
 def test_guard_code_in_a_config_is_not_deserialized():
-    made = []
+    created = []
     with contextlib.suppress(ValueError):
-        made.append(clone_model(chain(CodeInConfig)()).layers[-1].function)
-    assert made in ([], [None])
+        created.append(clone_model(chain(CodeInConfig)()).layers[-1].function)
+    assert created in ([], [None])
 
 
 def loader_of_file(model, tmp_path):

@@ -396,9 +396,9 @@ def test_adapted_vocabulary(kind, inner):
     model, layer, data = lookup_model(kind, inner)
     clone = clone_model(clone_model(model))
     clone.set_weights(model.get_weights())
-    its = clone.layers[-1].layers[-1] if inner else clone.layers[-1]
-    assert its is not layer
-    assert its.get_vocabulary() == layer.get_vocabulary()
+    cloned = clone.layers[-1].layers[-1] if inner else clone.layers[-1]
+    assert cloned is not layer
+    assert cloned.get_vocabulary() == layer.get_vocabulary()
     if kind == 'tf-idf' or dtype_of(kind) != 'string':
         unknown = data[:1]
     else:
@@ -527,9 +527,9 @@ def test_lora_of_a(make, part):
     model = chain(make, shape=shape)()
     part(model.layers[-1]).enable_lora(2)
     clone = clone_model(clone_model(model))
-    its = part(clone.layers[-1])
-    assert its.lora_enabled
-    assert its.lora_rank == 2
+    cloned = part(clone.layers[-1])
+    assert cloned.lora_enabled
+    assert cloned.lora_rank == 2
     assert len(clone.trainable_weights) == len(model.trainable_weights)
     assert [w.shape for w in clone.weights] == [w.shape for w in model.weights]
     model.set_weights([w + .5 for w in model.get_weights()])
@@ -666,9 +666,9 @@ def test_frozen_variable(kind):
     model = chain(QUANTIZED[kind])()
     parts[kind](model.layers[-1]).bias.trainable = False
     clone = clone_model(model)
-    its = parts[kind](clone.layers[-1])
-    assert its.bias.trainable is False
-    assert its.kernel.trainable is True
+    cloned = parts[kind](clone.layers[-1])
+    assert cloned.bias.trainable is False
+    assert cloned.kernel.trainable is True
     assert len(clone.trainable_variables) == 1
 
 
@@ -681,8 +681,8 @@ def test_clone_is_trained_like_the_original():
     for each in (model, clone):
         each.compile('sgd', 'mse')
         each.train_on_batch(RANDOM, np.ones((20, 1), 'float32'))
-    for mine, its in zip(model.get_weights(), clone.get_weights()):
-        np.testing.assert_allclose(its, mine, rtol=1e-4, atol=1e-6)
+    for original, cloned in zip(model.get_weights(), clone.get_weights()):
+        np.testing.assert_allclose(cloned, original, rtol=1e-4, atol=1e-6)
 
 
 # Dtype policies
@@ -701,10 +701,10 @@ def test_policy_that_was_global_when_the_layer_was_created(make):
     finally:
         keras.config.set_dtype_policy(before)
     clone = clone_model(model)
-    policies, its = ([layer.dtype_policy.name for layer in each._flatten_layers()
-                      if layer is not each] for each in (model, clone))
-    assert its == policies
-    assert 'mixed_bfloat16' in its
+    policies, cloned = ([layer.dtype_policy.name for layer in each._flatten_layers()
+                         if layer is not each] for each in (model, clone))
+    assert cloned == policies
+    assert 'mixed_bfloat16' in cloned
     assert clone.outputs[0].dtype == model.outputs[0].dtype == 'bfloat16'
     value = np.ones((2,) + shape, 'float32')
     clone.set_weights(model.get_weights())

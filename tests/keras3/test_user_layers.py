@@ -224,16 +224,16 @@ def test_guard_from_config_that_reads_a_layer_under_another_key(make,
 
 class Registered(layers.Layer):
     """Adds itself to a class attribute, which `build` reads."""
-    made = []
+    instances = []
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         assert type(self) is Registered
-        Registered.made.append(self)
-        self.place = len(Registered.made) - 1
+        Registered.instances.append(self)
+        self.index = len(Registered.instances) - 1
 
     def build(self, input_shape):
-        assert Registered.made[self.place] is self
+        assert Registered.instances[self.index] is self
         self.factor = self.add_weight(shape=(1,))
 
     def call(self, inputs):
@@ -241,11 +241,11 @@ class Registered(layers.Layer):
 
 
 def test_guard_layer_that_registers_itself_in_a_list(monkeypatch):
-    monkeypatch.setattr(Registered, 'made', [])
+    monkeypatch.setattr(Registered, 'instances', [])
     model = chain(Registered)()
     clone = clone_model(model)
     for layer in (model.layers[-1], clone.layers[-1]):
-        assert Registered.made[layer.place] is layer
+        assert Registered.instances[layer.index] is layer
 
 
 # Uses of a config
@@ -394,14 +394,14 @@ class CountsGetConfig(layers.Layer):
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
         self.units = units
-        self.asked = []
+        self.calls = []
 
     def call(self, inputs):
         return self.units * inputs
 
     def get_config(self):
         config = {**super().get_config(), 'units': self.units}
-        self.asked.append('{units:d} {name:s}'.format(**config))
+        self.calls.append('{units:d} {name:s}'.format(**config))
         return config
 
 
@@ -409,8 +409,8 @@ def test_guard_config_with_side_effects():
     model = chain(lambda: CountsGetConfig(2, name='logged'))()
     clone = clone_model(model)
     assert clone.layers[-1].units == 2
-    assert set(model.layers[-1].asked) == {'2 logged'}
-    assert clone.layers[-1].asked is not model.layers[-1].asked
+    assert set(model.layers[-1].calls) == {'2 logged'}
+    assert clone.layers[-1].calls is not model.layers[-1].calls
 
 
 class Attributes(dict):
