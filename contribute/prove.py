@@ -1,4 +1,4 @@
-"""Proves the patches of the Keras release that is installed.
+"""Proves the patches for the installed Keras release.
 
     python -m contribute prove [--python PYTHON] [--without-own-tests]
 
