@@ -14,8 +14,8 @@ def main():
               context_settings={'ignore_unknown_options': True})
 @click.argument('arguments', nargs=-1, type=click.UNPROCESSED)
 def prove(arguments):
-    """Prove the patches of the Keras release that is installed."""
-    # The proof runs without click, too: `python -m contribute.prove`.
+    """Prove the patches for the installed Keras release."""
+    # The proof must also run without click: `python -m contribute.prove`.
     proving.main(arguments)
 
 

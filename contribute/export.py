@@ -19,13 +19,13 @@ TESTS = 'tests/keras/test_sequential_model.py'
 FOLLOW_UP_TESTS = 'tests/keras/test_node_arguments.py'
 
 
-# What to do in a checkout: the patches to apply, what to add to which test file of
-# Keras (triples: that file, ours, the class or None for all), what to print.
+# What to do in a checkout: the patches to apply, the tests to add (triples: Keras's
+# test file, ours, the class to add or None for all), the texts to print.
 Plan = collections.namedtuple('Plan', 'patches tests text advice')
 
 
 class Refusal(click.ClickException):
-    """What the user has to put right: a message on stderr, exit status 2."""
+    """An error that the user can fix: a message on stderr, exit status 2."""
     exit_code = 2
 
 
@@ -37,18 +37,17 @@ class Refusal(click.ClickException):
               help='Keras 2: apply the follow-up patches as well, and add their '
                    'tests.')
 @click.option('--patch', 'name', metavar='NUMBER',
-              help='Keras 3, one bug a pull request: the patch to apply, by its '
-                   'number or its name. The first if not given.')
+              help='Keras 3, one pull request per bug: the number or the name of '
+                   'the patch to apply. Default: the first one.')
 def export(checkout, dry_run, follow_ups, name):
     """Prepare the pull request to Keras in CHECKOUT.
 
-    CHECKOUT is the top folder of a git repository that holds Keras 2.2.4, 2.2.5,
-    2.3.0, 2.3.1 or 3.15.1. The patch of that release is applied, its tests are added
-    to Keras's own, both are staged, and the text of the pull request is printed; for
-    Keras 3, that of the issue to open before it as well.
+    CHECKOUT is the top folder of a git repository with Keras 2.2.4, 2.2.5,
+    2.3.0, 2.3.1 or 3.15.1. The patch for that release is applied, its tests are
+    added to Keras's own, both are staged, and the text of the pull request is
+    printed. For Keras 3, the text of the issue to open first is printed as well.
 
-    Exit status: 0 if that was done, 2 if CHECKOUT is refused. Nothing in it is
-    changed then.
+    Exit status: 0 on success, 2 if CHECKOUT is refused. It is left unchanged then.
     """
     _require_repository(checkout)
     if os.path.exists(os.path.join(checkout, *CLONING.split('/'))):
@@ -56,7 +55,7 @@ def export(checkout, dry_run, follow_ups, name):
     else:
         plan = _plan_for_keras_2(checkout, follow_ups, name)
     changes = _changes(checkout, plan)
-    _require_no_changes_of_others(checkout)
+    _require_no_uncommitted_changes(checkout)
     diff = ''.join(_diff(name, *texts) for name, texts in changes.items())
     if dry_run:
         click.echo(diff, nl=False)
@@ -80,7 +79,7 @@ def _plan_for_keras_2(checkout, follow_ups, name):
 def _plan_for_keras_3(checkout, follow_ups, name):
     if follow_ups:
         raise Refusal('--follow-ups is for Keras 2. Keras 3 asks for one pull '
-                      'request a bug: choose it with --patch.')
+                      'request per bug: choose it with --patch.')
     patch = _patch_for(checkout, name)
     page = proposal(patch)
     ours = '/'.join(['tests', page.test_file])
@@ -89,7 +88,7 @@ def _plan_for_keras_3(checkout, follow_ups, name):
 
 
 def _patch_for(checkout, name):
-    """The patch of that name for the release of Keras 3 that a checkout holds."""
+    """The patch of that name for the Keras 3 release in a checkout."""
     known = [release for release in releases() if not release.startswith('2.')]
     for release in known:
         patch = _patch_named(name, patches_of(release))
@@ -97,14 +96,14 @@ def _patch_for(checkout, name):
         for other in patches_of(release):
             if (other.file, other.after) == (patch.file, found):
                 raise Refusal(
-                    '{} is in {} already. Keras asks for one pull request a bug: '
-                    'begin another from the release.'.format(
+                    '{} is already applied to {}. Keras asks for one pull request '
+                    'per bug: start another branch from the release.'.format(
                         name_of(other), patch.file))
         if found == patch.before:
             return patch
-    raise Refusal('CHECKOUT should hold Keras {}. Its {} is not that of the '
-                  'release. Check it out first.'.format(' or '.join(known),
-                                                        patch.file))
+    raise Refusal('CHECKOUT should contain Keras {}. Its {} differs from that of '
+                  'the release. Check out the release first.'.format(
+                      ' or '.join(known), patch.file))
 
 
 def _patch_named(name, patches):
@@ -119,7 +118,7 @@ def _patch_named(name, patches):
 
 
 def _git(checkout, *arguments, **options):
-    """Runs git in a checkout, without touching the index to refresh it."""
+    """Runs git in a checkout, without refreshing the index."""
     command = ['git', '--no-optional-locks', '-C', checkout] + list(arguments)
     try:
         process = subprocess.Popen(command, stdin=subprocess.PIPE,
@@ -137,10 +136,10 @@ def _require_repository(checkout):
     top = _git(checkout, 'rev-parse', '--show-toplevel').strip()
     if os.path.realpath(top) != os.path.realpath(checkout):
         raise Refusal('CHECKOUT should be the top folder of a git repository. '
-                      'Found: {}, which is within {}.'.format(checkout, top))
+                      'Found: {}, which is inside {}.'.format(checkout, top))
 
 
-def _require_no_changes_of_others(checkout):
+def _require_no_uncommitted_changes(checkout):
     changed = _git(checkout, 'status', '--porcelain', '--untracked-files=no')
     if changed:
         raise Refusal('CHECKOUT has changes that are not committed:\n{}\nCommit '
@@ -148,17 +147,18 @@ def _require_no_changes_of_others(checkout):
 
 
 def _release_of(checkout, follow_ups):
-    """The release that a checkout holds, told by the content of its files."""
+    """The release in a checkout, identified by the content of its files."""
     found = blob_id(_read(checkout, MODELS).encode('utf-8'))
     known = [release for release in releases() if release.startswith('2.')]
     for release in known:
         if found in [patch.after for patch in patches_of(release)]:
-            raise Refusal(f'The patch for Keras {release} is in {MODELS} already.')
+            raise Refusal(f'The patch for Keras {release} is already applied to '
+                          f'{MODELS}.')
     matching = [release for release in known
                 if patches_of(release)[0].before == found]
     if not matching:
-        raise Refusal('CHECKOUT should hold Keras {}. Its {} is that of none of '
-                      'them. Check out one of these releases.'.format(
+        raise Refusal('CHECKOUT should contain Keras {}. Its {} does not match any '
+                      'of them. Check out one of these releases.'.format(
                           ', '.join(known), MODELS))
     if not follow_ups:
         return matching[0]
@@ -166,8 +166,9 @@ def _release_of(checkout, follow_ups):
         network = patches_of(release)[-1]
         if blob_id(_read(checkout, network.file).encode('utf-8')) == network.before:
             return release
-    raise Refusal('{} is not that of Keras {}. Leave out --follow-ups, or check out '
-                  'a release.'.format(network.file, ' or '.join(matching)))
+    raise Refusal('{} differs from that of Keras {}. Leave out --follow-ups, or '
+                  'check out a release.'.format(network.file,
+                                                ' or '.join(matching)))
 
 
 def _read(checkout, name):
@@ -176,12 +177,11 @@ def _read(checkout, name):
         with open(path, encoding='utf-8', newline='') as stream:
             return stream.read()
     except (OSError, UnicodeDecodeError) as error:
-        raise Refusal(f'CHECKOUT should hold Keras, with {name}. {error}')
+        raise Refusal(f'CHECKOUT should contain Keras, with {name}. {error}')
 
 
 def _changes(checkout, plan):
-    """What changes: an ordered dict from names of files to their texts before and
-    after."""
+    """The changes: a dict from names of files to their texts before and after."""
     changes = {}
     with tempfile.TemporaryDirectory() as copy:
         for patch in plan.patches:

@@ -3,26 +3,26 @@ import ast
 
 
 class CannotMerge(ValueError):
-    """The tests cannot be added; the message tells why."""
+    """The tests cannot be added; the message says why."""
 
 
 def with_tests(name, theirs, ours, only=None):
     """Adds tests at the end of a file.
 
     # Arguments
-        name: What the file is called in messages.
+        name: The name of the file, for messages.
         theirs: String, the text of Keras's test file.
         ours: String, the text of a test file of this project.
-        only: None to add all functions and classes of `ours` and refuse a file that
-            does not import what they use; or the name of the class to add, with the
-            imports that it uses.
+        only: The name of the class to add, together with the imports that it uses.
+            None: add all functions and classes of `ours`, but no imports; the file
+            must have them.
 
     # Returns
         A string, the new text.
 
     # Raises
-        CannotMerge: If `theirs` is not valid Python, has the tests already or does
-            not import what they use.
+        CannotMerge: If `theirs` is not valid Python, already has the tests or lacks
+            imports that they use.
     """
     try:
         tree = ast.parse(theirs)
@@ -30,10 +30,10 @@ def with_tests(name, theirs, ours, only=None):
         raise CannotMerge(f'{name} is not valid Python: {error}')
     added = [node for node in _definitions(ast.parse(ours))
              if only in (None, node.name)]
-    twice = sorted({node.name for node in added} &
-                   {node.name for node in _definitions(tree)})
-    if twice:
-        raise CannotMerge(f'The tests are in {name} already: {twice[0]}.')
+    existing = sorted({node.name for node in added} &
+                      {node.name for node in _definitions(tree)})
+    if existing:
+        raise CannotMerge(f'The tests are already in {name}: {existing[0]}.')
     lines = theirs.rstrip('\n').split('\n')
     end = _start_of_main(tree, len(lines))
     parts = ['\n'.join(lines[:end]), _text(ours, added), '\n'.join(lines[end:])]
@@ -53,7 +53,7 @@ def _definitions(tree):
 
 
 def _imports(tree):
-    """A dict from the names that are imported to the statements, as text."""
+    """A dict from imported names to the import statements, as text."""
     found = {}
     for node in tree.body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -69,14 +69,14 @@ def _imports(tree):
 
 
 def _used(nodes, tree):
-    """The names that functions and classes use of those that are imported."""
+    """The imported names that functions and classes use."""
     used = {node.id for part in nodes for node in ast.walk(part)
             if isinstance(node, ast.Name)}
     return used & set(_imports(tree))
 
 
 def _with_import(text, statement):
-    """Adds an import where isort would, as Keras 3 has it: one name a line."""
+    """Adds an import where isort would with Keras 3's settings: one name a line."""
     lines = text.split('\n')
     known = [number for number, line in enumerate(lines)
              if line.startswith(('import ', 'from '))]
@@ -90,13 +90,13 @@ def _rank(statement):
     return words[1].split('.')[0] == 'keras', words[0] == 'from', words
 
 
-def _start_of_main(tree, otherwise):
+def _start_of_main(tree, default):
     last = tree.body[-1] if tree.body else None
-    return last.lineno - 1 if isinstance(last, ast.If) else otherwise
+    return last.lineno - 1 if isinstance(last, ast.If) else default
 
 
 def _text(source, nodes):
-    """The text of functions and classes that follow one another."""
+    """The text of consecutive functions and classes."""
     tree, lines = ast.parse(source), source.rstrip('\n').split('\n')
     known = _definitions(tree)
     after = known[[node.name for node in known].index(nodes[-1].name) + 1:]

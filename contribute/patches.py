@@ -1,4 +1,4 @@
-"""The patches of this project, and how they are applied."""
+"""Reads and applies the patches of this project."""
 import collections
 import glob
 import hashlib
@@ -14,49 +14,50 @@ FOLDER = os.path.join(ROOT, 'patches')
 
 
 def releases():
-    """The releases of Keras that there are patches for."""
+    """The releases of Keras for which there are patches."""
     return sorted(name for name in os.listdir(FOLDER) if patches_of(name))
 
 
 def patches_of(release):
     """The patches of a release.
 
-    For Keras 2 in the order in which they apply: the first is the pull request, the
-    others follow it up. Those for Keras 3 are a pull request each: every one is for
-    the release as it is.
+    Those for Keras 2 apply one after the other: the first is the pull request, the
+    others are its follow-ups. Those for Keras 3 are one pull request each: every
+    patch applies to the unchanged release.
 
     # Arguments
         release: A string such as `'2.2.4'`.
 
     # Returns
-        A list of named tuples: `path` of the patch, `file` that it changes, ids that
-        git gives to the content of that file `before` and `after`, and the number of
-        lines `added` and `removed`. Empty if there are none for this release.
+        A list of named tuples: `path` of the patch, `file` that it changes, the git
+        blob ids of that file `before` and `after`, and the number of lines `added`
+        and `removed`. Empty if there are no patches for this release.
     """
     pattern = os.path.join(FOLDER, str(release), '*.patch')
     return [_read(path) for path in sorted(glob.glob(pattern))]
 
 
 def name_of(patch):
-    """What a patch is called, e.g. `'0001-one-mask-per-output'`."""
+    """The name of a patch, e.g. `'0001-one-mask-per-output'`."""
     return os.path.basename(patch.path)[:-len('.patch')]
 
 
 def apply_patch(patch, directory):
     """Applies a patch to the files in `directory`.
 
-    git cannot tell whether a hunk without context is at its place, so the content of
-    the file has to be the one that the patch was made for.
+    git cannot check the position of a hunk without context, so the content of the
+    file has to be exactly the one that the patch is for.
 
     # Raises
-        ValueError: If it is not, or git refuses the patch. Nothing is changed then.
+        ValueError: If it is not, or if git refuses the patch. Nothing is changed
+            then.
     """
     path = os.path.join(directory, *patch.file.split('/'))
     with open(path, 'rb') as stream:
         if blob_id(stream.read()) != patch.before:
             raise ValueError('{} is not the file that {} is for.'.format(
                 path, os.path.basename(patch.path)))
-    # Within a repository, git would leave out what is not under `directory`.
+    # If `directory` is inside a repository, git would silently skip the patch.
     environment = dict(os.environ, GIT_CEILING_DIRECTORIES=os.path.dirname(
         os.path.realpath(directory)))
     for options in (['--check'], []):
@@ -69,11 +70,11 @@ def apply_patch(patch, directory):
 
 
 def hunks_of(patch):
-    """What a patch without context changes.
+    """Parses a patch without context lines.
 
     # Returns
-        A list of triples: the index of the first line that goes, or of the line
-        before which something is put; how many lines go; the lines that come.
+        A list of triples: the index of the first line that is removed, or before
+        which lines are inserted; the number of removed lines; the inserted lines.
     """
     with open(patch.path) as stream:
         parts = re.split(r'^@@ -(\d+)(?:,(\d+))? [^@]*@@\n', stream.read(),
@@ -87,7 +88,7 @@ def hunks_of(patch):
 
 
 def blob_id(content):
-    """The id that git gives to the content of a file."""
+    """The git blob id of the content of a file."""
     return hashlib.sha1(b'blob %d\0' % len(content) + content).hexdigest()
 
 

@@ -1,18 +1,18 @@
-"""Proves the patches of the Keras release that is installed.
+"""Proves the patches for the installed Keras release.
 
     python -m contribute prove [--python PYTHON] [--without-own-tests]
 
 Copies the installed Keras to a temporary folder, applies the patches to the copy
 and runs the tests that go with them. Then runs Keras's own tests before and after
-all patches. The environment itself is left as it is.
+all patches. The environment itself is not changed.
 
 The patches for Keras 2 are applied one after the other; Keras's own tests come from
 its source distribution. Those for Keras 3 are applied one at a time, then together,
-and the code that reproduces each bug is run before and after; Keras's own tests come
-with it.
+and the code that reproduces each bug is run before and after; Keras's own tests are
+part of the installed package.
 
-Exit status 0 if every patch fixes something, nothing that worked is broken, and
-every test passes in the end; 1 if not. The last line tells which.
+The exit status is 0 if every patch fixes a test, no patch breaks a test, and every
+test passes with all patches; otherwise it is 1. The last line states the result.
 """
 import argparse
 import collections
@@ -36,7 +36,7 @@ from contribute.pull_request_keras3 import proposal
 TESTS = os.path.join(ROOT, 'tests', 'keras')
 PULL_REQUEST_TESTS = os.path.join(TESTS, 'test_sequential_model.py')
 FOLLOW_UP_TESTS = os.path.join(TESTS, 'test_node_arguments.py')
-# Those of Keras's own tests that reach the code which the patches change.
+# Keras's own tests of the code that the patches change.
 OWN_TESTS = ('keras/test_sequential_model.py', 'keras/engine/test_topology.py',
              'test_model_saving.py', 'keras/utils/multi_gpu_test.py',
              'keras/layers/wrappers_test.py')
@@ -51,8 +51,8 @@ OWN_TESTS_OF_KERAS_3 = (
     'saving/saving_api_test.py', 'saving/saving_lib_test.py',
     'saving/serialization_lib_test.py')
 
-# Runs on Python 2.7 too. Importing Keras would import the whole backend.
-FIND = """
+# Also runs on Python 2.7. Does not import Keras, which would import the backend.
+FIND_KERAS = """
 import sys
 try:
     from importlib.util import find_spec
@@ -62,14 +62,14 @@ except ImportError:
     print(imp.find_module('keras')[1] + '/__init__.py')
 print('%d.%d' % sys.version_info[:2])
 """
-# Keras's tests for several GPUs are skipped without. TensorFlow places softly.
-STAND_IN = """
+# Without several GPUs, Keras would skip tests. TensorFlow uses the CPU for these.
+FAKE_GPUS = """
 from keras.utils import multi_gpu_utils
 multi_gpu_utils._get_available_devices = lambda: ['/cpu:0'] + [
     '/gpu:%d' % i for i in range(8)]
 """
 
-# What Keras's own conftest.py does; without, each test is slower than the last.
+# As in Keras's own conftest.py. Otherwise each test is slower than the one before.
 CLEAR_SESSION = """
 import pytest
 from keras import backend as K
@@ -92,12 +92,12 @@ def installed_keras(python=sys.executable):
 
     # Returns
         A named tuple: `folder` of the package, `release` of Keras (None if its
-        source does not tell) and `python_version`.
+        source does not state it) and `python_version`.
 
     # Raises
         subprocess.CalledProcessError: If it has no Keras.
     """
-    out = subprocess.check_output([python, '-c', FIND], env=_environment(),
+    out = subprocess.check_output([python, '-c', FIND_KERAS], env=_environment(),
                                   stderr=subprocess.DEVNULL)
     init, version = out.decode().split('\n')[:2]
     folder = os.path.dirname(init)
@@ -121,23 +121,23 @@ def copy_keras(installed, directory):
 
 
 def outcomes(tests, keras, python=sys.executable, only=None):
-    """Runs tests in a process of their own and tells how each went.
+    """Runs tests in a separate process and returns their outcomes.
 
     # Arguments
         tests: Paths of test files.
         keras: Folder that holds the package `keras` to test.
         python: Path of the interpreter.
-        only: A part of the names of the tests to run. None: all of them.
+        only: Runs only tests with this string in their names. None: all.
 
     # Returns
-        An ordered dict from the test's name, with its file's, to `'passes'`,
-        `'skipped'` or what was raised: the exception's name or, where numbers
-        differ, `'wrong numbers'`.
+        A dict from the names of the tests, including their files, to `'passes'`,
+        `'skipped'`, `'wrong numbers'` if an array differs from the expected one, or
+        else the name of the exception.
 
     # Raises
-        RuntimeError: If not all could be run; the message is what pytest printed.
+        RuntimeError: If some could not be run; the message is the output of pytest.
     """
-    # Apart from this repository, whose conftest.py and settings are not Keras's.
+    # Run outside of this repository: its conftest.py and settings must not apply.
     with tempfile.TemporaryDirectory() as scratch:
         _write(os.path.join(scratch, 'conftest.py'), CLEAR_SESSION)
         names = [os.path.basename(shutil.copy(path, scratch)) for path in tests]
@@ -147,21 +147,21 @@ def outcomes(tests, keras, python=sys.executable, only=None):
 def own_outcomes(tests, keras, python=sys.executable, names=OWN_TESTS,
                  **environment):
     """Like `outcomes`, for Keras's own tests: `tests` is their folder, `names` are
-    the files in it to run, `environment` is what to change in the environment."""
+    the files to run, `environment` has the environment variables to set."""
     with tempfile.TemporaryDirectory() as scratch:
         shutil.copytree(tests, os.path.join(scratch, 'tests'))
-        _write(os.path.join(scratch, 'stand_in.py'), STAND_IN)
+        _write(os.path.join(scratch, 'fake_gpus.py'), FAKE_GPUS)
         names = [os.path.join('tests', name) for name in names]
-        return _run(['-p', 'stand_in'] + names, scratch, keras, python,
+        return _run(['-p', 'fake_gpus'] + names, scratch, keras, python,
                     **environment)
 
 
 def own_outcomes_of_keras_3(keras, python=sys.executable, **environment):
-    """Like `own_outcomes`, for Keras 3, whose own tests lie beside its modules."""
+    """Like `own_outcomes`, for Keras 3, whose own tests are next to its modules."""
     paths = [os.path.join(keras, 'keras', 'src', *name.split('/'))
              for name in OWN_TESTS_OF_KERAS_3]
     with tempfile.TemporaryDirectory() as scratch:
-        # Outside of its root, pytest does not tell of which module a test is.
+        # pytest reports the modules of tests only for files below its root.
         return _run(['--rootdir', keras] + paths, scratch, keras, python,
                     **environment)
 
@@ -189,7 +189,7 @@ def _write(path, text):
 
 
 def _environment(**changes):
-    # A PYTHONPATH that is not ours could come before the patched copy.
+    # An inherited PYTHONPATH could take precedence over the patched copy.
     kept = {key: value for key, value in os.environ.items() if key != 'PYTHONPATH'}
     return dict(kept, **dict({'KERAS_CLONE': 'off', 'TF_CPP_MIN_LOG_LEVEL': '3'},
                              **changes))
@@ -223,7 +223,7 @@ def source_distribution(release, directory):
         The path of its top folder.
 
     # Raises
-        subprocess.CalledProcessError: If pip cannot get it.
+        subprocess.CalledProcessError: If pip cannot download it.
     """
     subprocess.check_output(
         [sys.executable, '-m', 'pip', 'download', '--quiet', '--no-binary', ':all:',
@@ -253,7 +253,7 @@ def stages(installed, python=sys.executable):
 
 
 def faults_of(results):
-    """What is wrong with the outcomes of the stages: a list of sentences."""
+    """The problems in the outcomes of the stages: a list of sentences."""
     faults = []
     for (_, before), (stage, after) in zip(results, results[1:]):
         good = {name for name in before if before[name] == 'passes'}
@@ -262,16 +262,16 @@ def faults_of(results):
         if not any(after[name] == 'passes' for name in after if name not in good):
             faults.append(f'{stage} fixes no test.')
     first, last = results[1][1], results[-1][1]
-    faults += [f'{name} asks for more than the first patch.'
+    faults += [f'{name} needs more than the first patch.'
                for name in first if first[name] != 'passes'
                and name.startswith('test_sequential_model::')]
-    return faults + [f'{name} fails in the end.' for name in last
+    return faults + [f'{name} fails with all patches.' for name in last
                      if last[name] not in ('passes', 'skipped')]
 
 
 def own_tests(installed, python=sys.executable):
-    """Runs Keras's own tests before and after the patches, and applies these to the
-    files of the source distribution too.
+    """Runs Keras's own tests before and after all patches, and checks that the
+    patches also apply to the source distribution.
 
     # Returns
         A pair of outcomes.
@@ -288,7 +288,7 @@ def own_tests(installed, python=sys.executable):
 
 
 def apply_together(patches, directory):
-    """Applies patches which are all for the same files, each as if it were alone."""
+    """Applies patches that were all created from the same files."""
     hunks = collections.defaultdict(list)
     for order, patch in enumerate(patches):
         for start, count, lines in hunks_of(patch):
@@ -307,12 +307,12 @@ def tests_of_keras_3():
 
 
 def stages_of_keras_3(installed, python=sys.executable):
-    """Runs tests and reproductions on the released Keras 3 and with each of the
-    patches, then the tests with all of them.
+    """Runs the tests and the code of the issues on the released Keras 3 and with
+    each patch, then the tests with all patches.
 
     # Returns
-        A list of triples (name of the stage, outcomes, what the reproductions
-        printed: a dict by the names of the patches).
+        A list of triples (name of the stage, outcomes, dict from the names of
+        patches to the output of their issues' code).
     """
     patches, result = patches_of(installed.release), []
     plans = [('released', [], patches)]
@@ -333,7 +333,13 @@ def stages_of_keras_3(installed, python=sys.executable):
 
 
 def reproduce(patch, keras, python=sys.executable):
-    """What the code of a patch's issue prints, or raises, on a Keras."""
+    """The output of the code in a patch's issue: stdout, or stderr if it fails.
+
+    # Arguments
+        patch: The patch.
+        keras: Folder that holds the package `keras` to use.
+        python: Path of the interpreter.
+    """
     process = subprocess.Popen(
         [python, '-B', '-c', proposal(patch).code], stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, env=_environment(PYTHONPATH=keras))
@@ -342,7 +348,7 @@ def reproduce(patch, keras, python=sys.executable):
 
 
 def faults_of_keras_3(results, patches):
-    """What is wrong with the outcomes of the stages: a list of sentences."""
+    """The problems in the outcomes of the stages: a list of sentences."""
     (_, before, printed), faults = results[0], []
     for patch, (stage, after, now) in zip(patches, results[1:]):
         page, name = proposal(patch), name_of(patch)
@@ -357,7 +363,7 @@ def faults_of_keras_3(results, patches):
         if not any(before[test] not in ('passes', 'skipped') for test in own):
             faults.append(f'{stage} fixes no test.')
         if now[name].strip() != page.expected:
-            faults.append('With {}, its code does not print what is expected: {}'
+            faults.append('With {}, its code does not print the expected output: {}'
                           .format(stage, now[name]))
         if '\n' + page.actual not in '\n' + printed[name]:
             faults.append('Without {}, its code does not do what the issue says: {}'
@@ -449,9 +455,9 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog='python -m contribute prove',
                                      description=__doc__.split('\n')[0])
     parser.add_argument('--python', default=sys.executable,
-                        help='interpreter whose Keras is patched (this one)')
+                        help='interpreter whose Keras is tested (default: this one)')
     parser.add_argument('--without-own-tests', action='store_true',
-                        help="leave out Keras's own tests")
+                        help="do not run Keras's own tests")
     options = parser.parse_args(arguments)
     try:
         installed = installed_keras(options.python)

@@ -1,4 +1,4 @@
-"""The text of the pull request to Keras."""
+"""The text of the pull request to Keras 2."""
 import os
 import re
 
@@ -76,7 +76,7 @@ nodes (#12835).""",
 
 
 def pull_request_text(release, follow_ups=False):
-    """Fills in the template of `.github/`.
+    """Fills in the pull request template in `.github/`.
 
     # Arguments
         release: A string such as `'2.2.4'`.

@@ -1,6 +1,7 @@
-"""What goes to Keras 3 with a patch: an issue, a pull request, a class of tests.
+"""The texts that go with a patch for Keras 3: an issue and a pull request.
 
-All of it is in the page beside the patch: `patches/<release>/<name>.md`.
+Both are in the page next to the patch, `patches/<release>/<name>.md`, which also
+names the tests.
 """
 import collections
 import re
@@ -9,17 +10,17 @@ Proposal = collections.namedtuple(
     'Proposal', 'issue code expected actual pull_request test_file test_class')
 
 ADVICE = """
-What Keras asks of a pull request (its CONTRIBUTING.md, and issue 23601):
-1. Open the issue first, unless there is one. Begin with the pull request when the
-   issue is assigned to you, and put its number in place of #ISSUE: without an issue
-   that is assigned to its author, a pull request is made a draft.
-2. One bug a pull request, and at most three of yours ready for review at a time.
+What Keras requires of a pull request (see its CONTRIBUTING.md and issue 23601):
+1. Open the issue first, unless it exists. Open the pull request when the issue is
+   assigned to you, and replace #ISSUE by its number: a pull request without an issue
+   that is assigned to its author is converted to a draft.
+2. One pull request per bug, and no more than three ready for review at a time.
 3. Run `pre-commit run --files {files}` and `pytest {tests}`.
    The formatter is ruff, at 80 columns.
 4. Sign the contributor license agreement when the check `cla/google` asks for it.
-5. You answer for it: be sure that you understand every line, disclose in the
-   description which AI tools had a part in it, tick the boxes of Keras's template
-   yourself, and answer the reviewers yourself, within seven days.
+5. You are responsible for the change: make sure that you understand every line,
+   disclose in the description which AI tools were used, tick the boxes of Keras's
+   template yourself, and answer the reviewers yourself, within seven days.
 """
 TEXT = """\
 {}
@@ -31,7 +32,7 @@ Fixes #ISSUE.
 {}
 Lines added: {}, removed: {}.
 
-AI tools: <!-- Say which had a part in this, and in what. -->
+AI tools: <!-- List those that were used, and for what. -->
 """
 
 
@@ -39,13 +40,13 @@ def proposal(patch):
     """Reads the page that belongs to a patch for Keras 3.
 
     # Arguments
-        patch: One of those that `patches.patches_of` gives.
+        patch: A patch from `patches.patches_of`.
 
     # Returns
         A named tuple of strings: the text of the `issue`; the `code` that reproduces
-        it, what that prints if all is well (`expected`) and what it prints or raises
-        on the release (`actual`); the text of the `pull_request`; the `test_file`
-        of Keras that gets the tests and the `test_class` that holds them.
+        it, its `expected` output and its `actual` output on the release; the text of
+        the `pull_request`; Keras's `test_file` to which the tests are added and the
+        `test_class` to add.
     """
     with open(patch.path[:-len('.patch')] + '.md', encoding='utf-8') as stream:
         issue, pull_request = stream.read().split('\n# Pull request: ')
@@ -68,6 +69,6 @@ def proposal_text(patch):
 
 
 def advice(patch):
-    """What is left to do, once a patch and its tests are staged."""
+    """The remaining steps after a patch and its tests are staged."""
     tests = proposal(patch).test_file
     return ADVICE.format(files=patch.file + ' ' + tests, tests=tests)

@@ -1,10 +1,10 @@
-"""What changes in `keras.models` of Keras 2.2.4, 2.2.5, 2.3.0 and 2.3.1.
+"""Changes to `keras.models` of Keras 2.2.4, 2.2.5, 2.3.0 and 2.3.1.
 
 Executed in the namespace of the released module, right after it.
 
-`clone_model` hands the model to a `_Cloner`, which calls a new layer for each node
-of the model, in the order of the model's own calls; `Layer.__call__` does the rest,
-masks included. `keras_clone.cloner` says how a new layer is made.
+`clone_model` passes the model to a `_Cloner`, which calls a new layer for each node
+of the model, in the order of the original calls. `Layer.__call__` does the rest,
+including the masks. `keras_clone.cloner` describes how a new layer is created.
 """
 import contextlib
 import copy
@@ -13,7 +13,7 @@ import inspect
 from itertools import zip_longest
 
 from keras_clone.cloner import Cloner
-from keras_clone.cloner import with_lost_attributes
+from keras_clone.cloner import clone_with_lost_attributes
 from keras_clone.holding import ATOMS
 from keras_clone.holding import parts_of
 from keras_clone.nodes import in_call_order
@@ -29,35 +29,37 @@ from .utils.generic_utils import to_list
 from .utils.generic_utils import unpack_singleton
 from .utils.layer_utils import get_source_inputs
 
-_NOT_RECOMPUTED = (
-    'Cannot clone a model with a layer that was given the tensor %s: functions of '
-    'the backend made it from tensors of the model. Make it in a `Lambda` layer.')
+_CANNOT_RECOMPUTE = (
+    'Cannot clone a model with a layer that was called with the tensor %s: it was '
+    'computed by backend functions from tensors of the model. Compute it in a '
+    '`Lambda` layer.')
 
 
 def clone_model(model, input_tensors=None):
-    """Clones a model: the same function, the same graph, new layers and weights.
+    """Clones a model: the same function and graph, with new layers and weights.
 
-    Weights are initialized anew; `clone.set_weights(model.get_weights())` makes
-    the clone compute what the model computes. The clone is not compiled. Nothing
-    is written out and read back: functions and classes come from the model's own
-    layers, so that they need neither be registered nor be importable.
+    The weights are newly initialized; after
+    `clone.set_weights(model.get_weights())`, the clone computes the same outputs as
+    the model. The clone is not compiled. Functions and classes are taken from the
+    layers of the model, not deserialized, so they need not be registered or
+    importable.
 
     # Arguments
         model: Instance of `Model`: a graph network or a `Sequential` model.
         input_tensors: None, a tensor, or a list or tuple with one tensor per input
-            of the model, in the order of `model.inputs`. With None, new
-            placeholders are made. With a tensor that comes from a Keras layer
-            other than `Input`, the clone begins where that tensor does, at
-            `keras.utils.get_source_inputs(tensor)`.
+            of the model, in the order of `model.inputs`. If None, new placeholders
+            are created. If a tensor is the output of a Keras layer other than
+            `InputLayer`, the inputs of the clone are those that the tensor depends
+            on: `keras.utils.get_source_inputs(tensor)`.
 
     # Returns
-        An instance of the class of `model`; of `Model`, if a `Sequential` model is
-        built on a tensor that comes from another layer.
+        An instance of the class of `model`, or of `Model` if a `Sequential` model
+        is cloned onto the output of a layer other than `InputLayer`.
 
     # Raises
-        ValueError: if `model` is no model or a subclassed one, if `input_tensors`
-            has the wrong length or an entry that is no symbolic tensor, or if a
-            layer of the model cannot be made a second time.
+        ValueError: if `model` is not a model or is a subclassed one, if
+            `input_tensors` has the wrong length or an entry that is not a symbolic
+            tensor, or if a layer of the model cannot be cloned.
     """
     if isinstance(model, Sequential):
         return _clone_sequential_model(model, input_tensors=input_tensors)
@@ -68,7 +70,7 @@ def _clone_functional_model(model, input_tensors=None):
     """Clones a graph network; see `clone_model`.
 
     # Arguments
-        model: Instance of `Model` that is no `Sequential`.
+        model: Instance of `Model`, but not of `Sequential`.
         input_tensors: as for `clone_model`.
 
     # Returns
@@ -97,7 +99,7 @@ def _clone_sequential_model(model, input_tensors=None):
 
     # Returns
         An instance of `Sequential`, or of `Model` if the entry of
-        `input_tensors` comes from a layer other than `Input`.
+        `input_tensors` is the output of a layer other than `InputLayer`.
 
     # Raises
         ValueError: as `clone_model`, and if `model` is not `Sequential`.
@@ -116,21 +118,21 @@ def _cloned(model, input_tensors):
         cloner = _Cloner(model, attributes=attributes)
         return cloner, cloner.clone(input_tensors)
 
-    cloner, clone = (with_lost_attributes(make) if input_tensors is None
+    cloner, clone = (clone_with_lost_attributes(make) if input_tensors is None
                      else make({}))
-    cloner.finish(carries_state=input_tensors is None)
+    cloner.finish(copy_state=input_tensors is None)
     cloner.copy_unreachable_values(clone)
     return clone
 
 
 class _Cloner(Cloner):
-    """What the layers, nodes and tensors of a model have become in its clone.
+    """Maps the layers, tensors and state of a model to those of its clone.
 
     # Attributes
         tensor_map: dict {id of a tensor or of a mask: its clone}.
     """
 
-    runs_again = False
+    calls_layers_again = False
 
     def __init__(self, model, layer_map=None, attributes=None):
         super().__init__(model, layer_map, attributes)
@@ -144,7 +146,8 @@ class _Cloner(Cloner):
             return self.layer(model)
         if not model.inputs:
             names = [model.name + '_input']
-            return _chain(self.layer(model), *_keras_tensors(input_tensors, names))
+            tensors = _keras_tensors(input_tensors, names)
+            return _build_on(self.layer(model), *tensors)
         names = [layer.name for layer in model._input_layers]
         self._pending.add(id(model))
         clone = self._graph_network(model, _keras_tensors(input_tensors, names))
@@ -179,7 +182,7 @@ class _Cloner(Cloner):
         return list(found.values())
 
     def _held_layers(self, layer):
-        """Returns the layers that a layer holds, whatever holds them in it."""
+        """Returns the layers that a layer holds, in attributes of any kind."""
         held, seen = list(getattr(layer, '_layers', [])), set()
         waiting = list(self.attributes(layer).values())
         while waiting:
@@ -205,32 +208,32 @@ class _Cloner(Cloner):
                 if name not in own}
 
     def set_attribute(self, layer, name, old, value):
-        # From 2.3 on, Keras lists what was set.
+        # Keras 2.3 and later add a layer that is set as an attribute to this list.
         tracked = getattr(layer, '_layers', [])
         if isinstance(old, Layer) and not isinstance(layer, Network):
             tracked[:] = [each for each in tracked if each is not old]
         setattr(layer, name, value)
 
     def set_flags(self, layer, clone):
-        # No config of `StackedRNNCells` has the last.
+        # `reverse_state_order` is missing in the config of `StackedRNNCells`.
         for name in ('name', 'trainable', '_trainable', 'supports_masking',
                      'reverse_state_order'):
-            # Not `setattr`: a wrapper sets it on its layers, too.
+            # Not `setattr`, by which a wrapper would also set it on its layers.
             if name in vars(layer) and vars(clone).get(name) != vars(layer)[name]:
                 vars(clone)[name] = vars(layer)[name]
 
-    def is_built_by_code(self, layer):
+    def overrides_build(self, layer):
         return type(layer).build is not Layer.build
 
-    def can_stand_for(self, layer, made):
-        if type(layer) is not type(made):
+    def can_be_clone_of(self, layer, candidate):
+        if type(layer) is not type(candidate):
             return False
         if not isinstance(layer, Network):
             return True
-        return (len(layer._layers) == len(made._layers) and
-                bool(layer.inputs) == bool(made.inputs) and
-                all(id(old) not in self.layer_map and self.can_stand_for(old, new)
-                    for old, new in zip(layer._layers, made._layers)))
+        return (len(layer._layers) == len(candidate._layers) and
+                bool(layer.inputs) == bool(candidate.inputs) and
+                all(id(old) not in self.layer_map and self.can_be_clone_of(old, new)
+                    for old, new in zip(layer._layers, candidate._layers)))
 
     def adopt(self, layer, clone):
         super().adopt(layer, clone)
@@ -239,9 +242,10 @@ class _Cloner(Cloner):
                 if id(old) not in self.layer_map:
                     self.adopt(old, new)
 
-    def bare(self, layer):
+    def instance_without_constructor(self, layer):
         clone = type(layer).__new__(type(layer))
-        # Not `Layer.__init__`, which would set what a wrapper sets on its layers.
+        # Not `Layer.__init__`: the setters of a wrapper would set attributes of the
+        # layers in it.
         vars(clone).update(vars(Layer(name=layer.name)))
         for name in ('batch_input_shape', 'dtype', 'input_spec', 'stateful'):
             if name in vars(layer):
@@ -250,7 +254,7 @@ class _Cloner(Cloner):
 
     def build(self, layer, clone):
         if layer.built and not clone.built and layer._inbound_nodes:
-            # TensorFlow 2: in the graph in which Keras builds.
+            # On TensorFlow 2, Keras builds layers in a graph of its own.
             build = getattr(K, 'symbolic', lambda function: function)(clone.build)
             with K.name_scope(clone.name):
                 build(layer.get_input_shape_at(0))
@@ -268,38 +272,39 @@ class _Cloner(Cloner):
         if isinstance(layer, InputLayer):
             return Input(batch_shape=layer.batch_input_shape, dtype=layer.dtype,
                          sparse=layer.sparse, name=layer.name)._keras_history[0]
-        if isinstance(layer, Network) and not self._is_made_by_config(layer):
+        if isinstance(layer, Network) and not self._is_created_from_config(layer):
             return self._network(layer)
-        return self.remade(layer)
+        return self.recreated(layer)
 
-    def remade(self, layer):
+    def recreated(self, layer):
         inner = self.layers_within(layer)[1:]
         if K.backend() == 'tensorflow' and any(isinstance(each, Network)
                                                for each in inner):
-            # What an attempt that fails leaves of a nested model stays in a graph
-            # of its own.
+            # Try it in a scratch graph first: a failed attempt would leave parts of
+            # the nested model in the default graph.
             try:
-                self.rehearsed(layer)
+                self.trial_instance(layer)
             except Exception as error:
                 return self._copied(layer, error)
-        return super().remade(layer)
+        return super().recreated(layer)
 
-    def rehearsed(self, layer):
+    def trial_instance(self, layer):
         if K.backend() != 'tensorflow':
-            return super().rehearsed(layer)
+            return super().trial_instance(layer)
         import tensorflow as tf
         with tf.Graph().as_default():
-            return super().rehearsed(layer)
+            return super().trial_instance(layer)
 
-    def _is_made_by_config(self, model):
-        """Returns whether a nested model has a config of its own."""
+    def _is_created_from_config(self, model):
+        """Returns whether a nested model is created from a custom config."""
         return (model is not self.model and
                 type(model).get_config not in (Network.get_config,
                                                Sequential.get_config) and
                 not any(id(layer) in self.layer_map for layer in model.layers))
 
     def call_argument(self, value):
-        """Returns what a layer is to be called with: no container is shared."""
+        """Returns the clone's counterpart of a call argument, without shared
+        containers."""
         if type(value) in (list, tuple):
             return type(value)([self.call_argument(v) for v in value])
         if type(value) is dict:
@@ -307,10 +312,11 @@ class _Cloner(Cloner):
         return self.value(value)
 
     def tensor(self, x):
-        """Returns the clone of a tensor, or `x` itself if it is none of the model's.
+        """Returns the clone of a tensor, or `x` itself if it does not belong to the
+        model.
 
-        A tensor that a layer got as a call argument may come from layers that are
-        not among the model's: only its history leads to them.
+        A tensor that was passed as a call argument may be the output of a layer
+        that is not in `model.layers`. Such layers are found by its Keras history.
         """
         if id(x) not in self.tensor_map:
             if hasattr(x, '_keras_history'):
@@ -321,26 +327,26 @@ class _Cloner(Cloner):
         return self.tensor_map.get(id(x), x)
 
     def _backend_tensor(self, x):
-        """Returns a tensor that no layer made, computed anew where it has to be."""
-        replace, made = self._replaced_operands(x)
+        """Returns the clone of a tensor that is not the output of a layer."""
+        replace, recomputed = self._replaced_operands(x)
         if not replace:
             return x
-        return _recompute(x, made, [(y, self._operand(y)) for y in replace])
+        return _recompute(x, recomputed, [(y, self._operand(y)) for y in replace])
 
     def _replaced_operands(self, x):
-        """Returns the tensors of the model that a tensor is computed from, and what
-        is to be made anew between these and it."""
-        replace, made, pending = [], {id(x): x}, [x]
+        """Returns the tensors of the model that a tensor is computed from, and the
+        tensors and ops in between, which have to be recomputed."""
+        replace, recomputed, pending = [], {id(x): x}, [x]
         while pending:
             for operand in _operands(pending.pop()):
                 if (id(operand) in self.tensor_map or
                         hasattr(operand, '_keras_history') or
                         self._variable_of(operand) is not None):
                     replace.append(operand)
-                elif id(operand) not in made:
-                    made[id(operand)] = operand
+                elif id(operand) not in recomputed:
+                    recomputed[id(operand)] = operand
                     pending.append(operand)
-        return replace, list(made.values())
+        return replace, list(recomputed.values())
 
     def _operand(self, x):
         variable = self._variable_of(x)
@@ -350,7 +356,7 @@ class _Cloner(Cloner):
         if x is getattr(variable, '_snapshot', None):
             return new._snapshot
         new = _handle(new)
-        # TensorFlow 2: a graph has a placeholder for what is made outside of it.
+        # On TensorFlow 2, a graph captures outside tensors as placeholders.
         return x.graph.capture(new) if hasattr(new, 'numpy') else new
 
     def _variable_of(self, operand):
@@ -358,7 +364,7 @@ class _Cloner(Cloner):
         if self._variables is None:
             weights = [weight for layer in self.layers_within(self.model)
                        for weight in self.own_state(layer)]
-            # TensorFlow 1 has a tensor for reading a variable, too.
+            # On TensorFlow 1, a variable also has a tensor for reading it.
             self._variables = {
                 id(tensor): weight for weight in weights for tensor in
                 (_handle(weight), getattr(weight, '_snapshot', None))}
@@ -370,12 +376,12 @@ class _Cloner(Cloner):
     def _network(self, network):
         _check_not_subclassed(network)
         if not network.inputs:
-            return _same_class(
+            return _new_model_like(
                 network, layers=[self.layer(layer) for layer in network.layers])
         mapped = [self.tensor_map.get(id(x)) for x in network.inputs]
         if not all(x is None or _is_input(x) for x in mapped):
-            # The outer model has the same input and is cloned onto the output of
-            # some layer, at which no network of its own can begin.
+            # The outer model has the same input and is cloned onto the output of a
+            # layer. A nested network needs inputs of its own.
             return _Cloner(self.model, self.layer_map)._network(network)
         return self._graph_network(
             network, [x if x is not None else self.layer(layer).output
@@ -389,11 +395,11 @@ class _Cloner(Cloner):
         inputs = _source_inputs(input_tensors)
         outputs = [self.tensor(x) for x in network.outputs]
         if not isinstance(network, Sequential) or not _is_input(*input_tensors):
-            clone = _same_class(network, inputs=inputs, outputs=outputs)
+            clone = _new_model_like(network, inputs=inputs, outputs=outputs)
             self._copy_missing_attributes(network, clone)
             self._add_losses(network, clone)
             return clone
-        clone = _same_class(network)
+        clone = _new_model_like(network)
         self._copy_missing_attributes(network, clone)
         clone.inputs, clone.outputs = inputs, outputs
         clone.build()
@@ -402,8 +408,8 @@ class _Cloner(Cloner):
         return clone
 
     def _add_losses(self, network, clone):
-        """Adds what `add_loss` of the model, not of a layer, was given."""
-        # It has those of its layers as well, once it was called.
+        """Adds the losses that were added to the model itself, not to a layer."""
+        # A model that was called also has the losses of its layers.
         of_layers = set(id(loss) for layer in self.layers_within(network)[1:]
                         for loss in layer._losses)
         clone.add_loss([self.value(loss) for loss in network.get_losses_for(None)
@@ -418,48 +424,48 @@ class _Cloner(Cloner):
                              'which is not among its inputs. Add it to the '
                              'inputs of the model.' % layer.name)
         arguments = self.call_argument(node.arguments or {})
-        inputs = [self.tensor(x) for x in _called_on(node)]
+        inputs = [self.tensor(x) for x in _call_inputs(node)]
         with self._trainable_as_called(node.outbound_layer):
             layer(unpack_singleton(inputs), **arguments)
         self._map_outputs(node, layer._inbound_nodes[-1])
 
     @contextlib.contextmanager
     def _trainable_as_called(self, network):
-        """Context in which layers are trainable that were so when a nested model was
-        called, and frozen later: it has kept their updates then."""
+        """Context in which layers are trainable that were frozen only after a nested
+        model was called: the model still has their updates."""
         kept = set(map(id, getattr(network, '_updates', [])))
         frozen = [self.layer_map[id(each)]
                   for each in (self.layers_within(network)[1:] if kept else [])
                   if not each.trainable and id(each) in self.layer_map and
                   not kept.isdisjoint(map(id, each._updates))]
         for each in frozen:
-            vars(each)[_flag(each)] = True
+            vars(each)[_trainable_attribute(each)] = True
         yield
         for each in frozen:
-            vars(each)[_flag(each)] = False
+            vars(each)[_trainable_attribute(each)] = False
 
     def _map_outputs(self, node, new_node):
         for x, y in zip(node.output_tensors, new_node.output_tensors):
             self.tensor_map[id(x)] = y
-        # One None or one tuple may be the mask of all tensors.
+        # A single None or a tuple may stand for the masks of all outputs.
         for mask, new_mask in zip_longest(node.output_masks, new_node.output_masks):
             if mask is not None and new_mask is None:
                 raise ValueError(
-                    'Cannot clone layer "%s" of class `%s`: it gave a mask, its '
-                    'clone gives none. What decides on the mask has to be in the '
-                    'class or in the config of the layer.'
+                    'Cannot clone layer "%s" of class `%s`: it returned a mask, its '
+                    'clone returns none. Whether there is a mask must depend only '
+                    'on the class or the config of the layer.'
                     % (node.outbound_layer.name,
                        type(node.outbound_layer).__name__))
             if mask is not None:
-                # A mask that layers pass on unchanged belongs to the first of them.
+                # If layers pass on the same mask, it is the output of the first.
                 self.tensor_map.setdefault(id(mask), new_mask)
 
     def copy_unreachable_values(self, clone):
-        """Copies the values that `clone.set_weights` does not reach.
+        """Copies the values that `clone.set_weights` does not set.
 
-        They belong to layers that feed the model through a call argument alone,
-        or that a layer uses without counting their weights among its own, or to
-        variables that are no weights.
+        These are weights of layers that are connected to the model only by a call
+        argument or that another layer holds without listing their weights, and
+        variables that are not weights.
         """
         reachable = set(id(weight) for weight in clone.weights)
         values = {id(new): (new, old) for old, new in self.paired_state()}
@@ -474,8 +480,8 @@ class _Cloner(Cloner):
 
 @functools.lru_cache(maxsize=None)
 def _keras_attributes(is_network):
-    """Returns the names of the attributes that every layer, or every network, has
-    by Keras's own making."""
+    """Returns the names of the attributes that Keras itself sets on every layer, or
+    on every network."""
     names = set(vars(Layer(name='layer')))
     if is_network:
         for cls in (Network, Model, Sequential):
@@ -485,9 +491,11 @@ def _keras_attributes(is_network):
     return names
 
 
-def _flag(layer):
-    """Returns under which name a layer has `trainable`: not to set it on others, as
-    a wrapper does."""
+def _trainable_attribute(layer):
+    """Returns the name under which a layer stores `trainable`.
+
+    Setting `trainable` itself would set it on the layers in a wrapper as well.
+    """
     return '_trainable' if '_trainable' in vars(layer) else 'trainable'
 
 
@@ -500,7 +508,8 @@ def _is_variable(value):
 
 
 def _handle(variable):
-    """Returns what stands for a variable among the operands of the backend."""
+    """Returns the tensor that ops of the backend have as an operand if they read a
+    variable."""
     if K.backend() != 'tensorflow':
         return variable
     handle = getattr(variable, 'handle', None)
@@ -508,59 +517,60 @@ def _handle(variable):
 
 
 def _operands(x):
-    """Returns what a tensor of the backend is computed from.
+    """Returns the operands from which a backend tensor is computed.
 
     # Arguments
-        x: a tensor, or an op of TensorFlow that has no outputs.
+        x: a tensor, or a TensorFlow op without outputs.
 
     # Returns
-        A list of tensors and such ops.
+        A list of tensors and of ops without outputs.
 
     # Raises
-        ValueError: if the backend does not tell, and `x` depends on an input.
+        ValueError: if `x` depends on an input and the backend does not expose its
+            operands.
     """
     if K.backend() == 'tensorflow':
-        # What TensorFlow 2 computed at once has no op.
+        # Eager tensors of TensorFlow 2 have no op.
         op = getattr(x, 'op', x)
         return list(getattr(op, 'inputs', [])) + _control_inputs(op)
     if K.backend() == 'theano':
         return getattr(getattr(x, 'owner', None), 'inputs', [])
     if any(variable.is_input for variable in getattr(x, 'inputs', [])):
-        raise ValueError(_NOT_RECOMPUTED % x)
+        raise ValueError(_CANNOT_RECOMPUTE % x)
     return []
 
 
 def _control_inputs(op):
-    """Returns the first outputs of the ops that have to run before an op, and those
-    ops themselves that have none."""
+    """Returns the control inputs of an op: the first output of each, or the op
+    itself if it has no outputs."""
     return [(each.outputs or [each])[0]
             for each in getattr(op, 'control_inputs', [])]
 
 
-def _recompute(x, made, replace):
-    """Computes a tensor of the backend once more, from other tensors.
+def _recompute(x, recomputed, replace):
+    """Computes a backend tensor again, from other tensors.
 
     # Arguments
         x: the tensor, of any shape.
-        made: what to compute anew: `x`, and the tensors and ops between `replace`
-            and it.
-        replace: list of pairs (tensor, tensor of the same shape to take in its
-            place).
+        recomputed: list of what to compute again: `x`, and the tensors and ops
+            between the replaced tensors and `x`.
+        replace: list of pairs (tensor, its replacement of the same shape).
 
     # Returns
         A tensor of the shape of `x`.
 
     # Raises
-        ValueError: if a loop of TensorFlow 1 made it, which is a cycle of ops.
+        ValueError: if `x` depends on a loop of TensorFlow 1, which is a cycle of
+            ops.
     """
     if K.backend() == 'theano':
         from theano.gof.graph import clone_get_equiv
-        # Not `theano.clone`, which copies what makes the other tensors as well.
+        # Not `theano.clone`, which also copies what the replacements depend on.
         return clone_get_equiv([y for y, _ in replace], [x], copy_inputs=False,
                                copy_orphans=False, memo=dict(replace))[x]
-    ops = set(getattr(y, 'op', y) for y in made)
+    ops = set(getattr(y, 'op', y) for y in recomputed)
     if any(op.type == 'Exit' for op in ops):
-        raise ValueError(_NOT_RECOMPUTED % x)
+        raise ValueError(_CANNOT_RECOMPUTE % x)
     return _copy_ops([op for op in ops if op.inputs or op.type in ('Const', 'NoOp')],
                      x, {id(tensor): other for tensor, other in replace})
 
@@ -570,28 +580,28 @@ def _copy_ops(ops, x, replace):
 
     # Arguments
         ops: list of ops.
-        x: a tensor that one of them gives.
-        replace: dict {id of a tensor: tensor to take in its place}.
+        x: an output of one of them.
+        replace: dict {id of a tensor: its replacement}.
 
     # Returns
-        What `x` is in the copies.
+        The counterpart of `x` among the outputs of the copies.
     """
     import tensorflow as tf
     from tensorflow.core.framework.graph_pb2 import GraphDef
     names = set(op.name for op in ops)
     nodes, inputs = GraphDef(versions=x.graph.graph_def_versions), {}
 
-    def is_given(y):
+    def is_outside(y):
         return getattr(y, 'op', y).name not in names
 
     for op in ops:
         node = nodes.node.add()
         node.CopyFrom(op.node_def)
-        node.attr.pop('_class', None)  # The name of an op to run close to.
+        node.attr.pop('_class', None)  # A colocation constraint.
         inputs.update((y.name, replace.get(id(y), y))
-                      for y in op.inputs if is_given(y))
+                      for y in op.inputs if is_outside(y))
         inputs.update(('^' + y.op.name, replace.get(id(y), y))
-                      for y in _control_inputs(op) if is_given(y))
+                      for y in _control_inputs(op) if is_outside(y))
     with x.graph.as_default():
         return tf.graph_util.import_graph_def(nodes, inputs, [x.name])[0]
 
@@ -607,12 +617,12 @@ def _parents(node):
             for layer, index in zip(node.inbound_layers, node.node_indices)]
 
 
-def _called_on(node):
-    """Returns the tensors that a node's layer was called on.
+def _call_inputs(node):
+    """Returns the tensors on which the layer of a node was called.
 
-    In Keras 2.2.4 those of `initial_state` and `constants` are among the inputs and
-    among the arguments of the node (`RNN.__call__` in `layers/recurrent.py`): only
-    the arguments tell which is which.
+    In Keras 2.2.4, `initial_state` and `constants` are both among the inputs of a
+    node and among its arguments (`RNN.__call__` in `layers/recurrent.py`). They are
+    left out of the inputs here.
     """
     states = []
     for name in ('initial_state', 'constants'):
@@ -625,10 +635,10 @@ def _called_on(node):
 
 def _check_not_subclassed(model):
     if not isinstance(model, Sequential) and not model._is_graph_network:
-        raise ValueError('Expected `model` argument to be a graph network, made of '
-                         'inputs and outputs. Got a subclassed model, "%s" of class '
-                         '`%s`: only its code knows its graph. Make a second '
-                         'instance of the class instead.'
+        raise ValueError('Expected `model` argument to be a graph network, created '
+                         'from inputs and outputs. Got a subclassed model, "%s" of '
+                         'class `%s`: its graph is defined only by its code. Create '
+                         'a second instance of the class instead.'
                          % (model.name, type(model).__name__))
 
 
@@ -637,13 +647,14 @@ def _keras_tensors(input_tensors, names):
 
     # Arguments
         input_tensors: a tensor, or a list or tuple of them.
-        names: list of strings, the names of the input layers to stand in for.
+        names: list of strings, the names of the input layers to replace.
 
     # Returns
         A list of tensors; those without a Keras history get an `InputLayer`.
 
     # Raises
-        ValueError: if there are not as many tensors as names, or one is no tensor.
+        ValueError: if the number of tensors differs from that of the names, or if
+            an entry is not a tensor.
     """
     tensors = to_list(input_tensors, allow_tuple=True)
     if len(tensors) != len(names):
@@ -666,7 +677,7 @@ def _is_input(*tensors):
 
 
 def _source_inputs(tensors):
-    """Returns the input tensors that `tensors` come from, each of them once."""
+    """Returns the input tensors that `tensors` depend on, without duplicates."""
     sources = []
     for x in tensors:
         for source in get_source_inputs(x):
@@ -675,22 +686,22 @@ def _source_inputs(tensors):
     return sources
 
 
-def _chain(model, x):
-    """Builds a `Sequential` model that is not built yet on a Keras tensor."""
+def _build_on(model, x):
+    """Builds a `Sequential` model, which has no input yet, on a Keras tensor."""
     layers = model.layers
     if _is_input(x):
-        return _same_class(model, layers=[x._keras_history[0]] + layers)
+        return _new_model_like(model, layers=[x._keras_history[0]] + layers)
     outputs = x
     for layer in layers:
         outputs = layer(outputs)
-    return _same_class(model, inputs=_source_inputs([x]), outputs=outputs)
+    return _new_model_like(model, inputs=_source_inputs([x]), outputs=outputs)
 
 
-def _same_class(model, **arguments):
+def _new_model_like(model, **arguments):
     """Returns a new model of the class of `model`.
 
-    A constructor of the user's is not run: what it takes nobody knows, and what it
-    did the attributes tell.
+    The constructor of a user's class is not run, because its arguments are unknown.
+    The attributes that it set are copied later.
     """
     base = Model if 'inputs' in arguments else Sequential
     is_chained = base is Model and isinstance(model, Sequential)

@@ -1,15 +1,16 @@
-"""Makes the layers of a clone, and makes them agree with those they stand for.
+"""Creates the layers of a clone and reconciles them with the original layers.
 
-Used by the overlays of both major versions of Keras, which say what their layers,
-variables and tensors are. A layer is made in three steps:
+Used by the overlays of both major versions of Keras, which define what their
+layers, variables and tensors are. A layer is created in three steps:
 
-1. As Keras releases it: `from_config(get_config())`, which is the user's code and
-   sees plain data.
-2. Where that raises, as a copy: the same attributes, without nodes and weights.
-3. Whichever way it was made, it is held against the original, attribute by
-   attribute: functions are the live ones, what was one layer is one layer, and
-   nothing belongs to the original. This is done once before the layer is called
-   and once at the end, when state that no config carries is carried over, too.
+1. With `from_config(get_config())`, as in the released Keras. These methods may be
+   the user's own code; they run unmodified.
+2. If that raises, as a copy that has the same attributes, but no nodes or weights.
+3. In either case, the attributes of the clone are compared with those of the
+   original and corrected: the clone uses the original's function objects, shared
+   layers stay shared, and no layer, weight or tensor of the original remains. This
+   is done before the layer is called, and again at the end, when state that is not
+   in the config is copied as well.
 """
 import contextlib
 import copy
@@ -26,24 +27,24 @@ import numpy as np
 from keras_clone.holding import ATOMS
 from keras_clone.holding import CONTAINERS
 from keras_clone.holding import FUNCTIONS
-from keras_clone.holding import NotCopied
+from keras_clone.holding import CannotCopy
 from keras_clone.holding import Walk
 from keras_clone.holding import attributes_of
 from keras_clone.holding import holds_atoms
 from keras_clone.holding import is_opaque
-from keras_clone.holding import same_type
+from keras_clone.holding import container_like
 from keras_clone.holding import unwrapped
 
 MISSING = type('Missing', (), {'__repr__': lambda self: 'missing'})()
 
 
 class Cloner:
-    """What the layers of a model have become in its clone.
+    """Maps the layers and the state of a model to those of its clone.
 
     # Arguments
         model: the model to clone.
-        layer_map: dict {id of a layer: its clone}; one for all nested models, so
-            that what was shared stays shared.
+        layer_map: dict {id of a layer: its clone}. All nested models use the same
+            dict, so that shared layers stay shared.
         attributes: dict {(id of a layer, name): value} of attributes to set on
             clones before they are built; see `lost_attributes`.
     """
@@ -51,37 +52,37 @@ class Cloner:
     def __init__(self, model, layer_map=None, attributes=None):
         self.model = model
         self.layer_map = {} if layer_map is None else layer_map
-        self.pairs = []  # (layer, clone), as they were made.
+        self.pairs = []  # (layer, clone), in the order of their creation.
         self._attributes = attributes or {}
-        # {id of a layer: the attributes of a new instance}, of the clone and of one
-        # that is only looked at.
-        self._new, self._another = {}, {}
-        self._pending = set()
-        self._unpaired = set()
+        # {id of a layer: the attributes of a new instance}: those of the clone, and
+        # those of a second instance that is only created for comparison.
+        self._new_attributes, self._trial_attributes = {}, {}
+        self._pending = set()  # The ids of layers that are being cloned.
+        self._unpaired = set()  # The ids of layers, see `_without_pairs`.
         self._searched = set()  # The ids of built layers, see `_find_clone`.
-        # {id of a variable or the like: its counterpart}, and what has the id.
+        # {id of a variable or other state: its counterpart}, {id: the original}.
         self._state_map, self._state = {}, {}
         self._clones = set()  # The ids of all clones.
-        self._walk = Walk(self._is_replaced, self._replaced)
-        self._is_final = self._is_stale = False
+        self._walk = Walk(self._needs_replacement, self._replacement)
+        self._copies_state = self._has_stale_copies = False
         self._compared = {}
 
-    # What an overlay says.
+    # To be defined by an overlay.
 
-    # Whether a clone computes by calling its layers again: what is set on a layer
-    # once it was called counts, too.
-    runs_again = True
+    # Whether a model calls its layers whenever it is used, so that attributes that
+    # are set after the first call still have an effect.
+    calls_layers_again = True
 
     def is_layer(self, value):
-        """Returns whether a value is a layer or another node's operation."""
+        """Returns whether a value is a layer or another operation of a node."""
         raise NotImplementedError
 
     def is_state(self, value):
-        """Returns whether a value is a variable or has some of its own."""
+        """Returns whether a value is a variable or an object that owns variables."""
         raise NotImplementedError
 
     def is_weight(self, value):
-        """Returns whether a value is a variable, which `build` may make."""
+        """Returns whether a value is a variable, which `build` may create."""
         raise NotImplementedError
 
     def is_tensor(self, value):
@@ -89,7 +90,7 @@ class Cloner:
         raise NotImplementedError
 
     def layers_within(self, model):
-        """Returns a model and the layers in it, at every depth."""
+        """Returns a model and all layers in it, nested ones included."""
         raise NotImplementedError
 
     def new_layer(self, layer):
@@ -97,51 +98,51 @@ class Cloner:
         raise NotImplementedError
 
     def new_state(self, value):
-        """Returns a variable or the like with the value of another one."""
+        """Returns a new variable, or other state, with the same value."""
         raise NotImplementedError
 
     def tensor(self, x):
-        """Returns the clone of a symbolic tensor, or `x` if it is none's."""
+        """Returns the clone of a symbolic tensor, or `x` if it has no clone."""
         raise NotImplementedError
 
     def has_clone(self, x):
-        """Returns whether a symbolic tensor is known or needs no clone."""
+        """Returns whether a symbolic tensor has a clone or does not need one."""
         raise NotImplementedError
 
     def own_state(self, layer):
-        """Returns the variables and the like of a layer itself, as a list."""
+        """Returns the state of a layer, without that of its sublayers, as a list."""
         raise NotImplementedError
 
-    def is_built_by_code(self, layer):
-        """Returns whether the class of a layer has a `build` of its own."""
+    def overrides_build(self, layer):
+        """Returns whether the class of a layer overrides `build`."""
         raise NotImplementedError
 
-    def can_stand_for(self, layer, made):
-        """Returns whether what a constructor or a config made may be the clone."""
+    def can_be_clone_of(self, layer, candidate):
+        """Returns whether a layer that a constructor created can be the clone."""
         raise NotImplementedError
 
-    def bare(self, layer):
-        """Returns a layer of the same class whose constructor did not run."""
+    def instance_without_constructor(self, layer):
+        """Returns a layer of the same class, without running its constructor."""
         raise NotImplementedError
 
     def attributes(self, layer):
-        """Returns the attributes of a layer that are not of Keras's own making."""
+        """Returns the attributes of a layer that are not set by Keras itself."""
         raise NotImplementedError
 
     def set_attribute(self, layer, name, old, value):
-        """Sets an attribute of a new layer, `old` before that."""
+        """Sets an attribute of a new layer, whose current value is `old`."""
         raise NotImplementedError
 
     def set_flags(self, layer, clone):
-        """Sets what every layer has: its name, whether it is trainable, ..."""
+        """Copies the settings that all layers have, e.g. `name` and `trainable`."""
         raise NotImplementedError
 
     def build(self, layer, clone):
-        """Builds a clone that nothing has called, if the layer is built."""
+        """Builds a clone that was not called, if the original is built."""
         raise NotImplementedError
 
     def finish_layer(self, layer, clone):
-        """Carries over what attributes do not tell."""
+        """Copies what the comparison of attributes does not cover."""
         raise NotImplementedError
 
     # Layers
@@ -149,8 +150,9 @@ class Cloner:
     def layer(self, layer):
         """Returns the clone of a layer, of an operation or of a nested model."""
         if id(layer) in self._pending and id(layer) not in self.layer_map:
-            # It stands for itself in functions that hold it, until the end.
-            self._is_stale = True
+            # A cycle: functions that hold the layer keep the original until
+            # `finish` copies them again.
+            self._has_stale_copies = True
             return layer
         if id(layer) not in self.layer_map:
             self._pending.add(id(layer))
@@ -162,8 +164,8 @@ class Cloner:
         return self.layer_map[id(layer)]
 
     def _find_clone(self, layer):
-        """Looks for the clone of a layer in what built layers hold: they may have
-        made it when they were built."""
+        """Looks for the clone of a layer among the attributes of built layers,
+        which may have created it in `build`."""
         if id(layer) in self.layer_map or id(layer) in self._pending:
             return
         self._compared.clear()
@@ -171,22 +173,24 @@ class Cloner:
             if (id(holder) not in self._searched and getattr(clone, 'built', False)
                     and type(clone) is type(holder)):
                 self._searched.add(id(holder))
-                self._agree(holder, clone)
+                self._reconcile(holder, clone)
 
     def _adopt_new(self, layer, clone):
         try:
             self.adopt(layer, clone)
-        except NotCopied as error:
+        except CannotCopy as error:
             raise ValueError("Cannot clone layer '%s' of class `%s`: %s."
                              % (layer.name, type(layer).__name__, error))
 
     def value(self, value):
-        """Returns what a value that a layer holds or was called with is in the
-        clone: the same object, if it holds nothing of the model."""
+        """Returns the clone's counterpart of an attribute or a call argument.
+
+        This is the same object if it holds no layer, state or tensor of the model.
+        """
         return self._walk.map(value)
 
     def adopt(self, layer, clone):
-        """Makes a new layer the clone of another, and makes it agree."""
+        """Registers and reconciles a new layer as the clone of another."""
         if self.layer_map.get(id(layer)) is clone and id(clone) in self._clones:
             return
         self.layer_map[id(layer)] = clone
@@ -197,10 +201,10 @@ class Cloner:
             for (key, name), value in self._attributes.items():
                 if key == id(layer):
                     self.set_attribute(clone, name, MISSING, value)
-            self._agree(layer, clone, is_new=True)
+            self._reconcile(layer, clone, is_new=True)
 
-    def remade(self, layer):
-        """Returns a new layer, made as Keras makes it or else as a copy."""
+    def recreated(self, layer):
+        """Returns a new layer, created from its config or, failing that, a copy."""
         try:
             clone = type(layer).from_config(layer.get_config())
             if clone is layer:
@@ -208,68 +212,68 @@ class Cloner:
         except Exception as error:
             return self._copied(layer, error)
         if type(clone) is type(layer):
-            self._new[id(layer)] = self.attributes(clone)
+            self._new_attributes[id(layer)] = self.attributes(clone)
         return clone
 
-    def rehearsed(self, layer):
-        """Returns a new layer, made as Keras makes it, only to be looked at."""
+    def trial_instance(self, layer):
+        """Returns a new layer that is only used to inspect its attributes."""
         return type(layer).from_config(layer.get_config())
 
-    def finish(self, carries_state=True):
-        """Carries over what can be told only when all layers are built.
+    def finish(self, copy_state=True):
+        """Copies what is only known when all layers are built.
 
         # Arguments
-            carries_state: whether to carry over what layers hold beside their
-                weights. It may depend on the shapes of the inputs.
+            copy_state: whether to copy the state of layers that is not among
+                their weights. It may depend on the shapes of the inputs.
         """
-        if self._is_stale:
+        if self._has_stale_copies:
             self._walk.forget()
         for layer, clone in self.pairs:
             self.build(layer, clone)
         self._compared.clear()
-        for layer, clone in self.pairs:  # It may grow.
+        for layer, clone in self.pairs:  # The list may grow in the loop.
             self.build(layer, clone)
             if type(clone) is type(layer):
-                self.agree(layer, clone, carries_state)
+                self.reconcile(layer, clone, copy_state)
                 self.finish_layer(layer, clone)
 
     def lost_attributes(self):
-        """Returns what layers know and what neither their configs nor their own
-        code have told the clones, where that code might have.
+        """Returns the attributes that the clones lack or that differ in them,
+        although `build` or `call` might depend on them.
 
-        To be asked before `finish`, when all layers were called: what a layer sets
-        itself when it is built or called is the same by then.
+        To be called before `finish`, when all layers were called: by then, the
+        attributes that `build` and `call` set themselves are equal.
 
         # Returns
-            A dict, as the argument `attributes` takes it.
+            A dict in the format of the constructor's argument `attributes`.
         """
         found = {}
         for layer, clone in self.pairs:
-            with contextlib.suppress(Exception):  # `finish` tries once more.
+            with contextlib.suppress(Exception):  # `finish` tries again.
                 self.build(layer, clone)
             if type(clone) is type(layer):
-                made = self.attributes(clone)
+                current = self.attributes(clone)
                 found.update(
-                    ((id(layer), name), self._own_copy(value))
+                    ((id(layer), name), self._copy_of_lost(value))
                     for name, value in self.attributes(layer).items()
-                    if self._is_lost(value, made.get(name, MISSING)) and
-                    not self._is_of_one_instance(layer, name))
+                    if self._is_lost(value, current.get(name, MISSING)) and
+                    not self._is_instance_specific(layer, name))
         return found
 
-    def unlike(self):
-        """Returns how many clones have other weights than their layers."""
+    def count_weight_mismatches(self):
+        """Returns how many clones do not have as many weights as their layers."""
         return sum(len(self.own_state(layer)) != len(self.own_state(clone))
                    for layer, clone in self.pairs)
 
     def _copied(self, layer, error):
-        """Returns a copy of a layer that Keras does not make anew.
+        """Returns a copy of a layer that cannot be created from its config.
 
-        Its weights are made by `build`, as those of any new layer, where that
-        makes all of them, and have the values of the original where not.
+        If `build` creates all of its weights, they are initialized as usual.
+        Otherwise they are copied with their values.
         """
         try:
             _check_not_registered(layer)
-            if self.is_built_by_code(layer):
+            if self.overrides_build(layer):
                 with contextlib.suppress(Exception):
                     clone = self._copy(layer, is_built_again=True)
                     if not clone.built or len(self.own_state(clone)) == len(
@@ -279,20 +283,21 @@ class Cloner:
         except Exception as reason:
             raise ValueError(
                 "Cannot clone layer '%s' of class `%s`: %s. Keras itself cannot "
-                'make it anew from its config (%s). Return every argument of the '
+                'create it from its config (%s). Return every argument of the '
                 'constructor from `get_config()`, as plain data.'
                 % (layer.name, type(layer).__name__, _summary(reason),
                    _summary(error))) from error
 
     def _copy(self, layer, is_built_again):
-        clone = self.bare(layer)
-        # What it holds may hold it.
+        clone = self.instance_without_constructor(layer)
+        # Its attributes may refer back to the layer.
         self.layer_map[id(layer)] = clone
         with self._without_pairs(layer):
             for name, value in self.attributes(layer).items():
                 if not (is_built_again and self.is_weight(value) or
-                        self._is_made_by_call(value)):
-                    self.set_attribute(clone, name, MISSING, self._kept(value))
+                        self._is_call_result(value)):
+                    self.set_attribute(clone, name, MISSING,
+                                       self._value_for_copy(value))
         if is_built_again:
             self.build(layer, clone)
             if clone.built:
@@ -304,39 +309,44 @@ class Cloner:
     def _copy_missing_attributes(self, layer, clone):
         for name, value in self.attributes(layer).items():
             if (name not in self.attributes(clone) and
-                    not self._is_made_by_call(value)):
-                self.set_attribute(clone, name, MISSING, self._kept(value))
+                    not self._is_call_result(value)):
+                self.set_attribute(clone, name, MISSING,
+                                   self._value_for_copy(value))
 
-    def _own(self, value, is_left_out=lambda value: False):
-        """Returns a value of the clone's own: no container is shared, and what is
-        the `id` of a layer is that of its clone."""
+    def _unshared(self, value, is_left_out=lambda value: False):
+        """Returns the clone's counterpart of a value, without shared containers.
+
+        The `id` of a layer is replaced by that of its clone.
+        """
         if type(value) is int and value in self.layer_map:
             return id(self.layer_map[value])
         if not isinstance(value, CONTAINERS):
             return self.value(value)
         old = unwrapped(value)
         if isinstance(old, dict):
-            return same_type(value, {self._own(k): self._own(v, is_left_out)
-                                     for k, v in old.items() if not is_left_out(v)})
-        return same_type(value, [self._own(v, is_left_out) for v in old
-                                 if not is_left_out(v)])
+            return container_like(value, {
+                self._unshared(k): self._unshared(v, is_left_out)
+                for k, v in old.items() if not is_left_out(v)})
+        return container_like(value, [self._unshared(v, is_left_out) for v in old
+                                      if not is_left_out(v)])
 
-    def _kept(self, value):
-        """Returns a value of the clone's own, without what a call left there."""
-        return self._own(value, self._is_made_by_call)
+    def _value_for_copy(self, value):
+        """Returns what a copied layer gets for an attribute: as `_unshared`, but
+        without the tensors that a call stored in it."""
+        return self._unshared(value, self._is_call_result)
 
-    def _is_made_by_call(self, value):
-        """Returns whether a value is a tensor that a call of a layer left there,
-        as the next call will."""
+    def _is_call_result(self, value):
+        """Returns whether a value is a tensor that a call of the layer stored, as
+        the next call will do again."""
         return self.is_tensor(value) and not self.has_clone(value)
 
-    # What is replaced, wherever it is held
+    # Replacements
 
-    def _is_replaced(self, value):
+    def _needs_replacement(self, value):
         return (self.is_layer(value) or self.is_state(value) or
                 self.is_tensor(value))
 
-    def _replaced(self, value):
+    def _replacement(self, value):
         if self.is_layer(value):
             self._find_clone(value)
             return self.layer(value)
@@ -345,14 +355,14 @@ class Cloner:
         return self.state(value)
 
     def state(self, value):
-        """Returns the counterpart of a variable or the like."""
+        """Returns the counterpart of a variable or other state."""
         owner = None if id(value) in self._state_map else self._owner(value)
         if owner is not None and id(owner) not in self._unpaired:
             self._find_clone(owner)
             clone = self.layer(owner)
             self.build(owner, clone)
             with self._without_pairs(owner):
-                self._agree(owner, clone)
+                self._reconcile(owner, clone)
             self._pair_state(owner, clone)
         if id(value) not in self._state_map:
             self._pair(value, self.new_state(value))
@@ -363,7 +373,7 @@ class Cloner:
         return self._state_map.setdefault(id(value), counterpart)
 
     def paired_state(self):
-        """Returns pairs (variable or the like of the original, its counterpart)."""
+        """Returns pairs (variable or other state of the original, counterpart)."""
         return [(value, self._state_map[key]) for key, value in self._state.items()]
 
     def _owner(self, value):
@@ -374,7 +384,7 @@ class Cloner:
         return None
 
     def _pair_state(self, layer, clone):
-        """Pairs what no attribute tells to be the same variable: by its place."""
+        """Pairs, by position, the variables that no attribute has paired."""
         old, new = self.own_state(layer), self.own_state(clone)
         if len(old) == len(new):
             paired = set(map(id, self._state_map.values()))
@@ -384,7 +394,7 @@ class Cloner:
 
     @contextlib.contextmanager
     def _without_pairs(self, layer):
-        """Context in which a layer's variables are not to be looked for."""
+        """Context in which `state` does not search a layer for its variables."""
         is_outermost = id(layer) not in self._unpaired
         self._unpaired.add(id(layer))
         try:
@@ -393,152 +403,160 @@ class Cloner:
             if is_outermost:
                 self._unpaired.discard(id(layer))
 
-    # Agreement
+    # Reconciliation
 
-    def agree(self, layer, clone, carries_state=True):
-        """Makes a layer, or the like, agree with the original in its state, too."""
-        was_final, self._is_final = self._is_final, carries_state
-        self._agree(layer, clone)
-        self._is_final = was_final
+    def reconcile(self, layer, clone, copy_state=True):
+        """Reconciles a clone with the original, including its state by default."""
+        was_final, self._copies_state = self._copies_state, copy_state
+        self._reconcile(layer, clone)
+        self._copies_state = was_final
 
-    def _agree(self, layer, clone, is_new=False):
-        made = self.attributes(clone)
+    def _reconcile(self, layer, clone, is_new=False):
+        current = self.attributes(clone)
         for name, value in self.attributes(layer).items():
-            old = made.get(name, MISSING)
+            old = current.get(name, MISSING)
             if old is value and type(value) in ATOMS:
                 continue
             if (is_new and self._is_lost(value, old) and
                     name not in _set_when_called(type(layer))):
-                new = self._own_copy(value)
+                new = self._copy_of_lost(value)
             else:
-                new = self._agreed(value, old)
-            if new is not old and not self._is_of_one_instance(layer, name):
+                new = self._reconciled(value, old)
+            if new is not old and not self._is_instance_specific(layer, name):
                 self.set_attribute(clone, name, old, new)
 
-    def _agreed(self, value, made):
-        """Returns what the clone is to have in place of a value of the original.
+    def _reconciled(self, value, current):
+        """Returns the value that the clone should have.
 
         # Arguments
-            value: what the original has.
-            made: what the clone has, MISSING if it has nothing.
+            value: the value in the original.
+            current: the current value in the clone, MISSING if there is none.
         """
-        if made is MISSING and not self._is_final:
-            return made
+        if current is MISSING and not self._copies_state:
+            return current
         if type(value) in ATOMS:
-            return value if self._is_final and self._is_lost(value, made) else made
+            is_lost = self._copies_state and self._is_lost(value, current)
+            return value if is_lost else current
         if self.is_layer(value):
-            return self._agreed_layer(value, made)
+            return self._reconciled_layer(value, current)
         if self.is_state(value):
-            return self._agreed_state(value, made)
+            return self._reconciled_state(value, current)
         if self.is_tensor(value):
-            is_held = made is MISSING and self.has_clone(value)
-            return self.value(value) if made is value or is_held else made
+            is_held = current is MISSING and self.has_clone(value)
+            return self.value(value) if current is value or is_held else current
         if isinstance(value, CONTAINERS):
-            return self._agreed_container(value, made)
+            return self._reconciled_container(value, current)
         if isinstance(value, FUNCTIONS):
-            return self._agreed_function(value, made)
+            return self._reconciled_function(value, current)
         if is_opaque(value) and self.is_array(value):
-            return self._agreed_array(value, made)
+            return self._reconciled_array(value, current)
         if isinstance(value, (type, enum.Enum)):
-            return value if self._is_final else made
-        if made is value or made is MISSING:
+            return value if self._copies_state else current
+        if current is value or current is MISSING:
             return self.value(value)
-        return self._agreed_object(value, made)
+        return self._reconciled_object(value, current)
 
-    def _is_lost(self, value, made):
-        """Returns whether a clone lacks what its layer has, or has it otherwise.
+    def _is_lost(self, value, current):
+        """Returns whether the clone's value is missing or differs.
 
-        Looked at are plain data and arrays. An object may draw a seed when it is
-        made, as initializers do: only a missing one is told.
+        Only plain data and arrays are compared. Other objects may differ in each
+        instance, e.g. in the seed of an initializer, so they can only be missing.
         """
-        if value is made or value is None and made is MISSING:
+        if value is current or value is None and current is MISSING:
             return False
         if _is_plain(value):
-            return ((made is MISSING or _is_plain(made) and differ(value, made)) and
-                    not self._identifies(value))
+            is_other = _is_plain(current) and differ(value, current)
+            return ((current is MISSING or is_other) and
+                    not self._contains_layer_id(value))
         if is_opaque(value):
-            return self.is_array(value) and self._is_other_array(value, made)
-        return (made is None and not isinstance(value, CONTAINERS + FUNCTIONS) and
+            return self.is_array(value) and self._is_other_array(value, current)
+        return (current is None and not isinstance(value, CONTAINERS + FUNCTIONS) and
                 not self._walk.reaches(value))
 
-    def _is_other_array(self, value, made):
-        return made is MISSING or type(made) is type(value) and not np.array_equal(
-            np.asarray(value), np.asarray(made))
+    def _is_other_array(self, value, current):
+        return current is MISSING or type(current) is type(value) and not (
+            np.array_equal(np.asarray(value), np.asarray(current)))
 
-    def _is_of_one_instance(self, layer, name):
-        """Returns whether a number or text is another one in each new instance.
+    def _is_instance_specific(self, layer, name):
+        """Returns whether an integer or a string differs in each new instance, as
+        an index in a registry or a UUID does.
 
-        It is a place in a registry, say. What is drawn at random is, too, where it
-        is no integer: a layer computes with it.
+        A float that differs is not specific to an instance: it may be drawn at
+        random, and the layer computes with it.
         """
         key = id(layer)
-        new = self._new.get(key, {}).get(name)
+        new = self._new_attributes.get(key, {}).get(name)
         if type(new) not in (int, str):
             return False
-        if key not in self._another:
-            self._another[key] = {}
+        if key not in self._trial_attributes:
+            self._trial_attributes[key] = {}
             with contextlib.suppress(Exception):
-                self._another[key] = self.attributes(self.rehearsed(layer))
-        return differ(self._another[key].get(name, new), new)
+                trial = self.trial_instance(layer)
+                self._trial_attributes[key] = self.attributes(trial)
+        return differ(self._trial_attributes[key].get(name, new), new)
 
-    def _own_copy(self, value):
-        """Returns a copy of what `_is_lost` tells of."""
+    def _copy_of_lost(self, value):
+        """Returns a copy of a value for which `_is_lost` is true."""
         if isinstance(value, CONTAINERS):
-            return self._own(value)
+            return self._unshared(value)
         return value if type(value) in ATOMS else copy.copy(value)
 
-    def _identifies(self, value):
-        """Returns whether there is an `id` of a layer in plain data."""
+    def _contains_layer_id(self, value):
+        """Returns whether plain data contain the `id` of a layer."""
         if isinstance(value, CONTAINERS):
-            return any(map(self._identifies, value)) or (
+            return any(map(self._contains_layer_id, value)) or (
                 isinstance(value, dict) and
-                any(map(self._identifies, value.values())))
+                any(map(self._contains_layer_id, value.values())))
         return type(value) is int and value in self.layer_map
 
-    def _agreed_layer(self, layer, made):
+    def _reconciled_layer(self, layer, current):
         if id(layer) in self._pending:
-            return made
-        is_free = self.is_layer(made) and id(made) not in self._clones
-        if (id(layer) not in self.layer_map and is_free and made is not layer and
-                self.can_stand_for(layer, made)):
-            self.adopt(layer, made)
-        if self.is_layer(made) or self._is_final or id(layer) in self.layer_map:
+            return current
+        is_free = self.is_layer(current) and id(current) not in self._clones
+        if (id(layer) not in self.layer_map and is_free and current is not layer and
+                self.can_be_clone_of(layer, current)):
+            self.adopt(layer, current)
+        is_cloned = id(layer) in self.layer_map
+        if self.is_layer(current) or self._copies_state or is_cloned:
             return self.layer(layer)
-        return made
+        return current
 
-    def _agreed_state(self, value, made):
-        if made is value:
+    def _reconciled_state(self, value, current):
+        if current is value:
             return self.state(value)
-        if type(made) is type(value):
-            new = self._pair(value, made)
-            return new if self._is_final else made
-        return self.state(value) if self._is_final and self.runs_again else made
+        if type(current) is type(value):
+            new = self._pair(value, current)
+            return new if self._copies_state else current
+        if self._copies_state and self.calls_layers_again:
+            return self.state(value)
+        return current
 
-    def _agreed_container(self, value, made):
-        if made is value:
-            return self._own(value)
-        old, new = unwrapped(value), unwrapped(made)
+    def _reconciled_container(self, value, current):
+        if current is value:
+            return self._unshared(value)
+        old, new = unwrapped(value), unwrapped(current)
         key = id(old), id(new)
-        if key not in self._compared and self._are_alike(old, new):
-            self._compared[key] = made  # It may hold itself.
+        if key not in self._compared and self._have_same_structure(old, new):
+            self._compared[key] = current  # It may contain itself.
             if isinstance(old, dict):
-                items, same = self._agreed_items(old, new)
+                items, same = self._reconciled_items(old, new)
             else:
-                old, new = self._in_order(old), self._in_order(new)
-                items = list(map(self._agreed, old, new))
+                old, new = map(self._in_comparable_order, (old, new))
+                items = list(map(self._reconciled, old, new))
                 same = all(map(lambda x, y: x is y, items, new))
-            return made if same else same_type(made, items)
-        if made is not MISSING and any(map(self.is_tensor, _values(old))):
-            return made  # A call left them there.
+            return current if same else container_like(current, items)
+        if current is not MISSING and any(map(self.is_tensor, _values(old))):
+            return current  # A call has stored these tensors.
         if self._walk.reaches(value):
-            # A layer may add to a list when it is built.
+            # `build` may still add items to the clone's container.
             is_full = isinstance(new, CONTAINERS) and len(new) == len(old)
-            return self.value(value) if self._is_final or is_full else made
-        is_lost = self._is_final and (made is MISSING or self._is_lost(value, made))
-        return self._own(value) if is_lost else made
+            return self.value(value) if self._copies_state or is_full else current
+        is_lost = self._copies_state and (current is MISSING or
+                                          self._is_lost(value, current))
+        return self._unshared(value) if is_lost else current
 
-    def _are_alike(self, container, other):
-        """Returns whether two containers hold something at the same places."""
+    def _have_same_structure(self, container, other):
+        """Returns whether the items of two containers correspond to each other."""
         if not isinstance(other, CONTAINERS) or len(container) != len(other):
             return False
         if holds_atoms(container) or holds_atoms(other):
@@ -548,96 +566,101 @@ class Cloner:
             return False
         return kind not in (set, frozenset) or (
             all(map(self.is_layer, [*container, *other])) and
-            list(map(type, self._in_order(container))) ==
-            list(map(type, self._in_order(other))))
+            list(map(type, self._in_comparable_order(container))) ==
+            list(map(type, self._in_comparable_order(other))))
 
-    def _in_order(self, container):
-        """Returns what a container holds: the layers in a set in an order that new
-        layers of the same classes have, too, whose names end in other numbers."""
+    def _in_comparable_order(self, container):
+        """Returns a container's items; those of a set as a sorted list.
+
+        The layers in a set are sorted so that the order does not depend on the
+        numbers at the end of generated names.
+        """
         if not isinstance(container, (set, frozenset)):
             return container
         return sorted(container, key=lambda layer: (
             type(layer).__name__, layer.name.rstrip('0123456789'),
             len(layer.name), layer.name))
 
-    def _agreed_items(self, old, made):
-        """Returns what a dict is to hold, and whether that is what it holds.
+    def _reconciled_items(self, old, current):
+        """Returns the items that the clone's dict should have, and whether it has
+        them already.
 
-        Keys need not be equal: `id(layer)` may be one."""
-        if old.keys() == made.keys():
-            old = {key: old[key] for key in made}
+        The keys may differ, e.g. if they are ids of layers.
+        """
+        if old.keys() == current.keys():
+            old = {key: old[key] for key in current}
         items = {}
-        for (key, value), (new_key, new) in zip(old.items(), made.items()):
+        for (key, value), (new_key, new) in zip(old.items(), current.items()):
             if type(key) not in ATOMS:
-                new_key = self._agreed(key, new_key)
-            items[new_key] = self._agreed(value, new)
-        same = all(key in made and items[key] is made[key] for key in items)
+                new_key = self._reconciled(key, new_key)
+            items[new_key] = self._reconciled(value, new)
+        same = all(key in current and items[key] is current[key] for key in items)
         return items, same
 
-    def _agreed_function(self, function, made):
-        if made is function or not isinstance(made, type(function)):
+    def _reconciled_function(self, function, current):
+        if current is function or not isinstance(current, type(function)):
             return self.value(function)
-        key = id(function), id(made)
+        key = id(function), id(current)
         if key not in self._compared:
-            self._compared[key] = made  # It may hold itself.
-            self._compared[key] = self._agreed_same(function, made)
+            self._compared[key] = current  # It may refer to itself.
+            self._compared[key] = self._reconciled_same_type(function, current)
         return self._compared[key]
 
-    def _agreed_same(self, function, made):
+    def _reconciled_same_type(self, function, current):
         if isinstance(function, types.FunctionType):
-            if function.__code__ is made.__code__ and self._agree_cells(function,
-                                                                        made):
-                return made
+            is_same_code = function.__code__ is current.__code__
+            if is_same_code and self._has_reconciled_cells(function, current):
+                return current
         elif isinstance(function, types.MethodType):
-            if function.__func__ is made.__func__:
-                owner = self._agreed(function.__self__, made.__self__)
-                return (made if owner is made.__self__ else
-                        types.MethodType(made.__func__, owner))
-        elif type(function) is type(made):
-            held = [self._agreed(old, new) for old, new in (
-                (function.func, made.func), (function.args, made.args),
-                (function.keywords, made.keywords))]
+            if function.__func__ is current.__func__:
+                owner = self._reconciled(function.__self__, current.__self__)
+                return (current if owner is current.__self__ else
+                        types.MethodType(current.__func__, owner))
+        elif type(function) is type(current):
+            held = [self._reconciled(old, new) for old, new in (
+                (function.func, current.func), (function.args, current.args),
+                (function.keywords, current.keywords))]
             return functools.partial(held[0], *held[1], **held[2])
         return self.value(function)
 
-    def _agree_cells(self, function, made):
-        """Makes a function that a constructor made anew hold what agrees.
-
-        Returns whether it does."""
-        cells = list(zip(function.__closure__ or (), made.__closure__ or ()))
+    def _has_reconciled_cells(self, function, current):
+        """Returns whether a function that the clone's constructor has created can
+        be kept: its closure needs no correction."""
+        cells = list(zip(function.__closure__ or (), current.__closure__ or ()))
         for old, new in cells:
             try:
-                agreed = self._agreed(old.cell_contents, new.cell_contents)
-                if agreed is not new.cell_contents:
+                reconciled = self._reconciled(old.cell_contents, new.cell_contents)
+                if reconciled is not new.cell_contents:
                     return False
-            except ValueError:  # Nothing is in the cell yet, or no longer.
+            except ValueError:  # The cell is empty.
                 continue
         return not any(old is new and self._walk.reaches(old) for old, new in cells)
 
-    def _agreed_array(self, value, made):
-        if self._is_final and made is not value and self._is_other_array(value,
-                                                                         made):
-            return self._own_copy(value)
-        return made
+    def _reconciled_array(self, value, current):
+        is_other = current is not value and self._is_other_array(value, current)
+        if self._copies_state and is_other:
+            return self._copy_of_lost(value)
+        return current
 
-    def _agreed_object(self, value, made):
-        if type(made) is not type(value):
-            is_other = made is not None or self._is_final
-            return self.value(value) if is_other and not is_opaque(value) else made
-        key = id(value), id(made)
+    def _reconciled_object(self, value, current):
+        if type(current) is not type(value):
+            is_other = current is not None or self._copies_state
+            is_used = is_other and not is_opaque(value)
+            return self.value(value) if is_used else current
+        key = id(value), id(current)
         if key not in self._compared and not is_opaque(value):
-            self._compared[key] = made
-            held = dict(attributes_of(made))
+            self._compared[key] = current
+            held = dict(attributes_of(current))
             for name, each in attributes_of(value):
                 old = held.get(name, MISSING)
                 if isinstance(each, FUNCTIONS) or self._walk.reaches(each):
-                    new = self._agreed(each, old)
+                    new = self._reconciled(each, old)
                     if new is not old:
-                        object.__setattr__(made, name, new)
-        return made
+                        object.__setattr__(current, name, new)
+        return current
 
     def is_array(self, value):
-        """Returns whether a value is an array of numbers, not symbolic."""
+        """Returns whether a value is an array of numbers, not a symbolic tensor."""
         return isinstance(value, (np.ndarray, np.generic))
 
 
@@ -648,36 +671,37 @@ def differ(value, other):
     return unwrapped(value) != unwrapped(other)
 
 
-def with_lost_attributes(make):
-    """Clones a model, and once more with what the first attempt has lost.
+def clone_with_lost_attributes(make):
+    """Clones a model; if attributes were lost, clones it again with them set.
 
     # Arguments
         make: function that takes `attributes` as `Cloner` does and returns a pair
             (cloner, clone of the model).
 
     # Returns
-        Such a pair, of the second attempt if that has come at least as far.
+        The pair of the second attempt, unless it raised or fewer of its clones
+        have the right number of weights; then the pair of the first one.
     """
     cloner, clone = make({})
     lost = cloner.lost_attributes()
     if lost:
         with contextlib.suppress(Exception):
             second, second_clone = make(lost)
-            if second.unlike() <= cloner.unlike():
+            if second.count_weight_mismatches() <= cloner.count_weight_mismatches():
                 return second, second_clone
     return cloner, clone
 
 
-# What Keras asks of a layer when it is called.
-_ASKED = ('build', 'call', '__call__', 'compute_mask', 'compute_output_shape',
-          'compute_output_spec')
+# The methods of a layer that Keras uses to build and call it.
+_METHODS_KERAS_CALLS = ('build', 'call', '__call__', 'compute_mask',
+                        'compute_output_shape', 'compute_output_spec')
 
 
 @functools.lru_cache(maxsize=1024)
 def _set_when_called(cls):
-    """Returns the names of the attributes that the code of a layer may set when it is
-    built or called, as far as it says `self.name = ...`."""
-    names, seen, waiting = set(), set(), list(_ASKED)
+    """Returns the names of the attributes that `build` and `call`, or methods they
+    use, set by an assignment such as `self.name = ...`."""
+    names, seen, waiting = set(), set(), list(_METHODS_KERAS_CALLS)
     while waiting:
         name = waiting.pop()
         if name not in seen:
@@ -690,7 +714,7 @@ def _set_when_called(cls):
 
 
 def _codes(cls, name):
-    """Returns the code of what the classes of a layer have under a name."""
+    """Returns the code objects of a method or property in all base classes."""
     found = []
     for base in cls.__mro__:
         value = vars(base).get(name)
@@ -698,13 +722,13 @@ def _codes(cls, name):
                      else [getattr(value, '__func__', value)]):
             found.append(getattr(inspect.unwrap(each), '__code__', None))
     found = [code for code in found if code]
-    for code in found:  # It grows.
+    for code in found:  # The list grows in the loop.
         found += filter(inspect.iscode, code.co_consts)
     return found
 
 
 def _is_plain(value, holders=()):
-    """Returns whether a value is plain data, containers in containers included."""
+    """Returns whether a value is plain data or a container of plain data."""
     if not isinstance(value, CONTAINERS):
         return type(value) in ATOMS
     value = unwrapped(value)
@@ -722,8 +746,10 @@ def _values(container):
 
 
 def _check_not_registered(layer):
-    """Checks that the class of a layer does not keep the layer: a copy, for which no
-    constructor runs, would be missing there."""
+    """Checks that the class of a layer does not register its instances.
+
+    A copy would not be registered, because its constructor does not run.
+    """
     for cls in type(layer).__mro__:
         for name, value in vars(cls).items():
             if not isinstance(value, Collection) or isinstance(value, (str, bytes)):
@@ -731,12 +757,12 @@ def _check_not_registered(layer):
             held = [*value, *(value.values() if isinstance(value, Mapping) else ())]
             if any(each is layer or type(each) is int and each == id(layer)
                    for each in held):
-                raise NotCopied('`%s` keeps its instances in `%s`, where a copy '
-                                'would be missing' % (cls.__name__, name))
+                raise CannotCopy('`%s` keeps its instances in `%s`, where a copy '
+                                 'would be missing' % (cls.__name__, name))
 
 
 def _summary(error):
-    if isinstance(error, NotCopied):
+    if isinstance(error, CannotCopy):
         return str(error)
     line = (str(error).strip().split('\n') or [''])[0]
     return f'{type(error).__name__}: {line}' if line else type(error).__name__

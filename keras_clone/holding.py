@@ -1,4 +1,4 @@
-"""What things hold: one walk through containers, functions, methods and objects.
+"""Finds and replaces what objects hold: in containers, functions and attributes.
 
 Used by the overlays of both major versions of Keras.
 """
@@ -11,19 +11,19 @@ import weakref
 from collections import OrderedDict, deque
 
 Cell = type((lambda value: lambda: value)(None).__closure__[0])
-# They hold nothing that could be replaced.
+# Plain data: values of these types hold nothing that could be replaced.
 ATOMS = frozenset([type(None), bool, int, float, complex, str, bytes,
                    type(Ellipsis), type(NotImplemented)])
 FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
-# Objects of these packages keep a state outside Python or refer to themselves in
-# ways of their own.
+# Objects of these packages keep state outside of Python, or cannot be copied by
+# copying their attributes.
 _OPAQUE = ('builtins', 'jax', 'jaxlib', 'logging', 'numpy', 'tensorflow', 'theano',
            'threading', 'torch', 'weakref')
 _OPAQUE_TYPES = (type, types.ModuleType, enum.Enum)
 
 
-class NotCopied(ValueError):
-    """An object holds something of the model and cannot be copied."""
+class CannotCopy(ValueError):
+    """An object holds a layer, weight or tensor and cannot be copied."""
 
 
 _MUTABLE = (list, deque, dict, set)
@@ -31,54 +31,54 @@ CONTAINERS = _MUTABLE + (tuple, frozenset)
 
 
 class Walk:
-    """Maps what things hold, at every depth.
+    """Replaces leaves in nested containers, functions and objects.
 
-    Nothing is copied that does not hold something to be replaced: plain data are
-    neither copied nor, beyond the types in a container, looked at.
+    Only objects that hold a leaf, at any depth, are copied. Plain data are neither
+    copied nor searched; of a container of plain data only the types are checked.
 
     # Arguments
-        is_leaf: function that tells whether a value is to be replaced as a whole.
-        replaced: function that returns what takes the place of such a value.
+        is_leaf: function that returns whether a value is a leaf.
+        replacement: function that returns the replacement of a leaf.
     """
 
-    def __init__(self, is_leaf, replaced):
+    def __init__(self, is_leaf, replacement):
         self._is_leaf = is_leaf
-        self._replaced = replaced
-        self._seen = {}  # {id: value}, so that no id is used again meanwhile
+        self._replacement = replacement
+        self._seen = {}  # {id: value}. Keeps values alive: ids must not be reused.
         self._reaching = set()  # The ids of values that hold a leaf.
         self._copies = {}
 
     def map(self, value):
-        """Returns a value that holds the replacements.
+        """Returns a value in which the leaves are replaced.
 
-        It is the same object where nothing in it is replaced.
+        It is the same object if it holds no leaf.
 
         # Arguments
-            value: anything.
+            value: any object.
 
         # Returns
-            A value of the same type; a list, dict or set for a container in which
-            Keras or TensorFlow tracks what an attribute holds.
+            A value of the same type. A tracked container, by which Keras or
+            TensorFlow replaces a list, dict or set, becomes a plain one.
 
         # Raises
-            NotCopied: if an object that cannot be copied holds a leaf.
+            CannotCopy: if an object that cannot be copied holds a leaf.
         """
         if type(value) in ATOMS or not self.reaches(value):
             return value
         if self._is_leaf(value):
-            return self._replaced(value)
+            return self._replacement(value)
         if id(value) not in self._copies:
             self._copies[id(value)] = self._copied(value)
         return self._copies[id(value)]
 
     def reaches(self, value):
-        """Returns whether a value is a leaf or holds one, however deep."""
+        """Returns whether a value is a leaf or holds one, at any depth."""
         if id(value) not in self._seen:
             self._search(value)
         return id(value) in self._reaching
 
     def forget(self):
-        """Forgets what was copied: what leaves stand for has changed."""
+        """Discards all copies, because the replacements of leaves have changed."""
         self._copies.clear()
 
     def _search(self, value):
@@ -113,12 +113,12 @@ class Walk:
         if isinstance(value, weakref.ref):
             return type(value)(self.map(value()))
         if isinstance(value, _MUTABLE):
-            # It may hold itself.
-            self._copies[id(value)] = new = emptied(value)
-            refill(new, self._mapped_items(value))
+            # Registered before it is filled: it may contain itself.
+            self._copies[id(value)] = new = empty_like(value)
+            fill(new, self._mapped_items(value))
             return new
         if isinstance(value, CONTAINERS):
-            return same_type(value, self._mapped_items(value))
+            return container_like(value, self._mapped_items(value))
         return self._copied_object(value)
 
     def _mapped_items(self, container):
@@ -136,15 +136,16 @@ class Walk:
                                      *self.map(function.args),
                                      **self.map(function.keywords))
         scope = function.__globals__
-        mentioned = mentioned_by(function)
-        if any(self.map(each) is not each for each in mentioned.values()):
+        used_globals = globals_used_by(function)
+        if any(self.map(each) is not each for each in used_globals.values()):
             scope = dict(scope)
         new = types.FunctionType(
             function.__code__, scope, function.__name__, None,
             tuple(map(self.map, function.__closure__ or ())) or None)
-        self._copies[id(function)] = new  # It may hold itself.
+        self._copies[id(function)] = new  # It may refer to itself.
         if scope is not function.__globals__:
-            scope.update((name, self.map(each)) for name, each in mentioned.items())
+            scope.update((name, self.map(each))
+                         for name, each in used_globals.items())
         for name in ('__defaults__', '__kwdefaults__', '__annotations__'):
             setattr(new, name, self.map(getattr(function, name)))
         new.__dict__.update(self.map(vars(function)))
@@ -154,27 +155,29 @@ class Walk:
 
     def _copied_object(self, value):
         if is_opaque(value):
-            raise NotCopied('it holds %s, which holds layers or weights of the '
-                            'model and cannot be copied' % described(value))
-        self._copies[id(value)] = new = bare_copy(value)
+            raise CannotCopy('it holds %s, which holds layers or weights of the '
+                             'model and cannot be copied' % describe(value))
+        self._copies[id(value)] = new = empty_instance(value)
         for name, each in attributes_of(value):
             object.__setattr__(new, name, self.map(each))
         return new
 
 
 def parts_of(value):
-    """Returns what a value holds directly, as a list without the plain data.
+    """Returns the objects that a value directly holds, as a list.
+
+    The items of a container that has only plain data are left out.
 
     # Arguments
-        value: anything. A function holds what is in its closure, its defaults, its
-            attributes and the global names that it mentions.
+        value: any object. A function holds the contents of its closure, its
+            defaults, its attributes and the global variables that it uses.
     """
     value = unwrapped(value)
     if isinstance(value, types.FunctionType):
         return ([*(value.__closure__ or ())] +
                 [each for each in (value.__defaults__, value.__kwdefaults__)
                  if each] + list(vars(value).values()) +
-                list(mentioned_by(value).values()))
+                list(globals_used_by(value).values()))
     if isinstance(value, types.MethodType):
         return [value.__self__, value.__func__]
     if isinstance(value, functools.partial):
@@ -191,17 +194,17 @@ def parts_of(value):
     if isinstance(value, _OPAQUE_TYPES):
         return []
     if is_opaque(value):
-        # What `tf.function` returns, say.
+        # E.g. the result of `tf.function`.
         return [each for each in [getattr(value, '__wrapped__', None)]
                 if isinstance(each, FUNCTIONS)]
     return [each for _, each in attributes_of(value)]
 
 
-def mentioned_by(function):
-    """Returns the global names that a function mentions, as a dict.
+def globals_used_by(function):
+    """Returns the global variables that a function uses, as a dict.
 
-    Functions and classes of other modules are left out: what a script makes is
-    global in the script.
+    Plain data, modules, classes and functions of other modules are left out: they
+    do not belong to the model.
     """
     scope = function.__globals__
     names = [name for name in _names(function.__code__) if name in scope]
@@ -221,7 +224,7 @@ def _names(code):
 
 
 def unwrapped(value):
-    """Returns a container as it is below a proxy in which TensorFlow keeps it."""
+    """Returns the container inside a wrapper by which TensorFlow tracks it."""
     if str(type(value).__module__).startswith('tensorflow'):
         wrapped = getattr(value, '__wrapped__', value)
         if isinstance(wrapped, (list, tuple, dict)):
@@ -230,49 +233,49 @@ def unwrapped(value):
 
 
 def holds_atoms(container):
-    """Returns whether a container, a dict's keys included, holds plain data only."""
+    """Returns whether a container, including a dict's keys, has only plain data."""
     types_in = set(map(type, container))
     if isinstance(container, dict):
         types_in.update(map(type, container.values()))
     return types_in <= ATOMS
 
 
-def is_tracking(container):
-    """Returns whether Keras or TensorFlow put a container in place of a user's."""
+def is_tracked(container):
+    """Returns whether Keras or TensorFlow has replaced a container to track it."""
     return type(container).__module__.split('.')[0] in ('keras', 'tensorflow')
 
 
-def emptied(container):
+def empty_like(container):
     """Returns an empty mutable container of the type of `container`."""
-    if is_tracking(container):
+    if is_tracked(container):
         return next(cls for cls in (OrderedDict, dict, list, set)
                     if isinstance(container, cls))()
     try:
         new = copy.copy(container)
-    except Exception:  # A class may have all kinds of `__getattr__`.
+    except Exception:  # E.g. a subclass whose `__getattr__` raises a `KeyError`.
         return type(container).__new__(type(container))
     new.clear()
     return new
 
 
-def refill(container, items):
-    """Puts items into an empty mutable container."""
+def fill(container, items):
+    """Adds items to an empty mutable container."""
     if isinstance(container, (list, deque)):
         container.extend(items)
     else:
         container.update(items)
 
 
-def same_type(container, items):
-    """Returns a container of the type of `container` that holds other items.
+def container_like(container, items):
+    """Returns a container of the type of `container` with other items.
 
     # Arguments
-        container: an instance of a builtin container or of a subclass of one.
-        items: list of what the new one holds, for a dict a dict.
+        container: an instance of a builtin container type or of a subclass.
+        items: list of the items of the new container; for a dict, a dict.
     """
     if isinstance(container, _MUTABLE):
-        new = emptied(container)
-        refill(new, items)
+        new = empty_like(container)
+        fill(new, items)
         return new
     container = unwrapped(container)
     if hasattr(container, '_make'):
@@ -282,7 +285,8 @@ def same_type(container, items):
 
 
 def attributes_of(value):
-    """Returns the attributes of an object itself, `__slots__` included, as pairs."""
+    """Returns the instance attributes of an object, `__slots__` included, as pairs
+    (name, value)."""
     found = list(getattr(value, '__dict__', {}).items())
     return found + [(name, getattr(value, name)) for name in _slots(type(value))
                     if hasattr(value, name)]
@@ -301,26 +305,26 @@ def _slots(cls):
 
 
 def is_opaque(value):
-    """Returns whether one cannot look inside an object, or not copy it."""
+    """Returns whether an object cannot be searched or cannot be copied."""
     return (isinstance(value, _OPAQUE_TYPES) or
             str(type(value).__module__).split('.')[0] in _OPAQUE)
 
 
-def bare_copy(value):
-    """Returns a new object of a class, without attributes.
+def empty_instance(value):
+    """Returns a new object of the class of `value`, without attributes.
 
     # Raises
-        NotCopied: if the class makes no object without being told more.
+        CannotCopy: if `__new__` of the class requires arguments.
     """
     try:
         return type(value).__new__(type(value))
     except TypeError as error:
-        raise NotCopied('it holds %s, which cannot be copied (%s)'
-                        % (described(value), error))
+        raise CannotCopy('it holds %s, which cannot be copied (%s)'
+                         % (describe(value), error))
 
 
-def described(value):
-    """Returns a short text for an object that a message is about."""
+def describe(value):
+    """Returns a description of an object for an error message."""
     return f'an object of class `{type(value).__name__}`'
 
 
@@ -333,7 +337,7 @@ def _is_empty(cell):
 
 
 def _new_cell():
-    """Returns a new cell of a closure and a function that sets what it holds."""
+    """Returns a new closure cell and a function that sets its contents."""
     value = None
 
     def get():

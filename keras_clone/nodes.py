@@ -1,22 +1,22 @@
-"""The order of the calls of a network's layers.
+"""Sorts the nodes of a network.
 
-Used by the overlays of both lines of Keras.
+Used by the overlays of both major versions of Keras.
 """
 
 
 def in_call_order(nodes, layer_of, parents_of):
-    """Returns nodes in an order in which each layer's are in the order of its calls.
+    """Sorts nodes topologically, keeping each layer's calls in their original order.
 
-    The depths of the nodes alone would swap two calls of a shared layer where the
-    second one is farther from the outputs.
+    Sorting by depth alone would swap two calls of a shared layer if the second one
+    is farther from the outputs.
 
     # Arguments
         nodes: list of the nodes of a network.
-        layer_of: a function that returns the layer that a node is a call of.
-        parents_of: a function that returns the nodes that a node depends on.
+        layer_of: function that returns the layer whose call created a node.
+        parents_of: function that returns the nodes that a node depends on.
 
     # Returns
-        A list of the same nodes, each after those that it depends on.
+        A list of the same nodes, each after the nodes that it depends on.
     """
     members, earlier_call = set(nodes), {}
     for layer in {id(layer_of(node)): layer_of(node) for node in nodes}.values():

@@ -7,7 +7,7 @@ import types
 import weakref
 
 import pytest
-from keras_clone.holding import NotCopied, Walk, parts_of
+from keras_clone.holding import CannotCopy, Walk, parts_of
 
 Pair = collections.namedtuple('Pair', 'first second')
 
@@ -162,7 +162,7 @@ def test_object_that_cannot_be_copied_is_refused(walk):
     class Demanding(Holder):
         def __new__(cls, held):
             return super().__new__(cls)
-    with pytest.raises(NotCopied, match='`Demanding`'):
+    with pytest.raises(CannotCopy, match='`Demanding`'):
         walk.map([Demanding(OLD)])
 
 

@@ -1,4 +1,4 @@
-"""Call arguments: what a layer was called with beside its inputs."""
+"""Call arguments: the arguments of a layer call other than its inputs."""
 import importlib
 import types
 
@@ -10,13 +10,13 @@ from keras.layers import (GRU, LSTM, RNN, Bidirectional, Dense, Dropout, Embeddi
                           Input, Lambda, Layer, SimpleRNNCell)
 from keras.models import Model, clone_model
 
-# The series of TensorFlow, if it is the backend.
+# The major version of TensorFlow, if it is the backend.
 TENSORFLOW = (K.backend() == 'tensorflow' and
               importlib.import_module('tensorflow').__version__[0])
 
 
 class Mix(Layer):
-    """Adds what it finds in its argument, at any depth."""
+    """Adds the tensors in its argument, at any depth."""
 
     def call(self, inputs, extra=None, scale=1):
         return scale * sum(self._tensors(extra), inputs)
@@ -30,7 +30,7 @@ class Mix(Layer):
 
 
 class TwiceWithTupleOfMasks(Layer):
-    """Gives two tensors, and a tuple where Keras has a list of masks."""
+    """Has two outputs, and returns their masks as a tuple instead of a list."""
 
     def call(self, inputs):
         return [inputs, 2 * inputs]
@@ -43,7 +43,7 @@ class TwiceWithTupleOfMasks(Layer):
 
 
 class CellWithConstant(SimpleRNNCell):
-    """Adds a constant of the width of its state at each step."""
+    """Adds a constant, of the same size as its state, at each step."""
 
     def build(self, input_shape):
         super().build(input_shape[0])
@@ -100,7 +100,7 @@ def test_tensors_at_any_depth(assert_faithful):
         x = Input((3,))
         a, b, c = Dense(3)(x), Dense(3)(x), Dense(3)(x)
         y = Mix()(Dense(3)(x), extra=[a, {'b': (b, None)}, {'c': [c]}], scale=.5)
-        # Named as an output as well, so that the weights of the three are found.
+        # `model.layers` contains the three layers only if they are outputs, too.
         return Model(x, [y, a, b, c])
     assert_faithful(build)
 
@@ -130,7 +130,7 @@ def test_mask_argument_that_is_the_mask_of_a_layer(assert_faithful):
     assert_faithful(build)
 
 
-def test_mask_argument_made_by_the_backend(assert_faithful):
+def test_mask_argument_computed_by_the_backend(assert_faithful):
     def build():
         words = Input((5,))
         x = Embedding(4, 3)(words)
@@ -138,7 +138,7 @@ def test_mask_argument_made_by_the_backend(assert_faithful):
     assert_faithful(build)
 
 
-def test_argument_made_by_the_backend_from_a_hidden_layer(assert_faithful):
+def test_argument_computed_by_the_backend_from_a_hidden_layer(assert_faithful):
     def build():
         x = Input((3,))
         hidden = Dense(3)(x)
@@ -147,7 +147,7 @@ def test_argument_made_by_the_backend_from_a_hidden_layer(assert_faithful):
     assert_faithful(build)
 
 
-def test_argument_made_by_the_backend_from_a_mask(assert_faithful):
+def test_argument_computed_by_the_backend_from_a_mask(assert_faithful):
     def build():
         words, x = Input((5,)), Input((5,))
         embedding = Embedding(4, 3, mask_zero=True)
@@ -157,7 +157,7 @@ def test_argument_made_by_the_backend_from_a_mask(assert_faithful):
     assert_faithful(build)
 
 
-def test_argument_made_by_the_backend_from_a_variable():
+def test_argument_computed_by_the_backend_from_a_variable():
     x = Input((3,))
     factor = K.variable([1., 2., 3.])
     model = Model(x, Mix()(x, extra=factor * x))
@@ -166,9 +166,9 @@ def test_argument_made_by_the_backend_from_a_variable():
     np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-5)
 
 
-@pytest.mark.skipif(K.backend() != 'tensorflow', reason='Branches are ops there')
+@pytest.mark.skipif(K.backend() != 'tensorflow', reason='It needs TensorFlow ops')
 @pytest.mark.parametrize('sign', [1, -1])
-def test_argument_made_by_the_backend_in_one_of_two_branches(assert_faithful, sign):
+def test_argument_computed_by_the_backend_in_a_branch(assert_faithful, sign):
     import tensorflow as tf
 
     def build():
@@ -180,8 +180,8 @@ def test_argument_made_by_the_backend_in_one_of_two_branches(assert_faithful, si
     assert_faithful(build)
 
 
-@pytest.mark.skipif(K.backend() != 'tensorflow', reason='It is about its ops')
-def test_argument_made_by_the_backend_after_another_op(assert_faithful):
+@pytest.mark.skipif(K.backend() != 'tensorflow', reason='It needs TensorFlow ops')
+def test_argument_computed_by_the_backend_after_another_op(assert_faithful):
     import tensorflow as tf
 
     def build():
@@ -194,22 +194,22 @@ def test_argument_made_by_the_backend_after_another_op(assert_faithful):
     assert_faithful(build)
 
 
-def model_with_an_argument_made_by_a_loop():
+def model_with_an_argument_computed_by_a_loop():
     x = Input((3,))
     with x.graph.as_default():
         extra = K.map_fn(lambda row: 2 * row, x)
     return Model(x, Mix()(x, extra=extra))
 
 
-@pytest.mark.skipif(TENSORFLOW != '1', reason='It is about TensorFlow 1')
-def test_argument_made_by_a_loop_that_is_a_cycle_of_ops_is_refused():
-    with pytest.raises(ValueError, match='Make it in a `Lambda` layer'):
-        clone_model(model_with_an_argument_made_by_a_loop())
+@pytest.mark.skipif(TENSORFLOW != '1', reason='It needs TensorFlow 1')
+def test_argument_computed_by_a_loop_that_is_a_cycle_of_ops_is_refused():
+    with pytest.raises(ValueError, match='Compute it in a `Lambda` layer'):
+        clone_model(model_with_an_argument_computed_by_a_loop())
 
 
-@pytest.mark.skipif(TENSORFLOW != '2', reason='It is about TensorFlow 2')
-def test_argument_made_by_a_loop_that_is_a_single_op():
-    clone = clone_model(clone_model(model_with_an_argument_made_by_a_loop()))
+@pytest.mark.skipif(TENSORFLOW != '2', reason='It needs TensorFlow 2')
+def test_argument_computed_by_a_loop_that_is_a_single_op():
+    clone = clone_model(clone_model(model_with_an_argument_computed_by_a_loop()))
     np.testing.assert_allclose(clone.predict(np.ones((2, 3))), 3 * np.ones((2, 3)))
 
 
@@ -231,7 +231,7 @@ def test_guard_argument_that_does_not_depend_on_the_model():
     np.testing.assert_allclose(clone.predict(np.zeros((1, 3))), [[2, 4, 6]])
 
 
-def test_mask_argument_none_switches_the_mask_off(assert_faithful):
+def test_mask_argument_none_disables_the_mask(assert_faithful):
     def build():
         words = Input((5,))
         x = Embedding(4, 3, mask_zero=True)(words)
@@ -246,7 +246,7 @@ def test_guard_plain_arguments(assert_faithful):
     assert_faithful(build)
 
 
-def test_arguments_of_the_original_stay_as_they_were():
+def test_arguments_of_the_original_are_not_changed():
     words = Input((5,))
     layer = LSTM(2)
     model = Model(words, layer(Embedding(4, 3, mask_zero=True)(words),
@@ -266,7 +266,7 @@ def test_lists_in_arguments_are_copied():
     assert copy is not original and copy[0] is clone.inputs[0]
 
 
-def test_layer_that_only_an_argument_leads_to_keeps_its_weights():
+def test_layer_connected_only_by_an_argument_keeps_its_weights():
     x = Input((3,))
     hidden = Dense(3)
     model = Model(x, Mix()(x, extra=hidden(x)))
@@ -276,7 +276,7 @@ def test_layer_that_only_an_argument_leads_to_keeps_its_weights():
                                model.predict(value), rtol=1e-5)
 
 
-def test_layer_that_only_an_argument_leads_to_is_cloned():
+def test_layer_connected_only_by_an_argument_is_cloned():
     x = Input((3,))
     hidden = Dense(3)
     model = Model(x, Mix()(x, extra=hidden(x)))
@@ -288,7 +288,7 @@ def test_layer_that_only_an_argument_leads_to_is_cloned():
     assert len(hidden._inbound_nodes) == 1
 
 
-def test_input_that_only_an_argument_leads_to_is_named():
+def test_error_names_an_input_connected_only_by_an_argument():
     x = Input((3,))
     model = Model(x, Mix()(x, extra=Input((3,), name='left_out')))
     with pytest.raises(ValueError, match='"left_out".*not among its inputs'):
@@ -307,14 +307,14 @@ def test_calls_of_a_shared_layer_keep_their_order():
     assert copy.get_output_at(0) is clone.outputs[1]
 
 
-def test_argument_that_cntk_made_from_an_input_is_refused(monkeypatch):
+def test_argument_that_cntk_computed_from_an_input_is_refused(monkeypatch):
     monkeypatch.setattr(K, 'backend', lambda: 'cntk')
     variable = types.SimpleNamespace(is_input=True)
     with pytest.raises(ValueError, match='`Lambda` layer'):
         keras.models._operands(types.SimpleNamespace(inputs=[variable]))
 
 
-def test_argument_that_cntk_made_from_constants_has_no_operands(monkeypatch):
+def test_argument_that_cntk_computed_from_constants_has_no_operands(monkeypatch):
     monkeypatch.setattr(K, 'backend', lambda: 'cntk')
     variable = types.SimpleNamespace(is_input=False)
     assert keras.models._operands(types.SimpleNamespace(inputs=[variable])) == []

@@ -1,4 +1,4 @@
-"""`python -m contribute export` prepares the pull request, or does nothing."""
+"""`python -m contribute export` prepares the pull request or changes nothing."""
 import ast
 import os
 import shutil
@@ -13,7 +13,7 @@ from contribute.patches import ROOT, blob_id, patches_of
 from contribute.pull_request_keras2 import pull_request_text
 
 MODELS = os.path.join('keras', 'models.py')
-# In place of Keras's own file of that name, which does not come with the package.
+# Replaces Keras's own file of that name, which is not in the installed package.
 THEIR_TESTS = '''from __future__ import print_function
 import pytest
 import numpy as np
@@ -33,7 +33,7 @@ if __name__ == '__main__':
 
 @pytest.fixture
 def checkout(installed, tmp_path):
-    """A git repository that holds the installed release and a test file."""
+    """A git repository with the installed release and a test file."""
     folder = tmp_path / 'checkout'
     folder.mkdir()
     prove.copy_keras(installed, str(folder))
@@ -48,11 +48,11 @@ def staged(folder):
     return git(folder, 'status', '--porcelain').split('\n')[:-1]
 
 
-def names_in(text):
+def definitions_in(text):
     return [node.name for node in ast.parse(text).body if hasattr(node, 'name')]
 
 
-# What it does.
+# Successful exports
 
 def test_patch_and_tests_are_staged(checkout, installed):
     result = run(checkout)
@@ -66,8 +66,8 @@ def test_tests_are_added_before_the_end_of_the_file(checkout):
     run(checkout)
     text = (checkout / TESTS).read_text()
     with open(prove.PULL_REQUEST_TESTS) as stream:
-        ours = names_in(stream.read())
-    assert names_in(text) == ['test_clone_functional_model'] + ours
+        ours = definitions_in(stream.read())
+    assert definitions_in(text) == ['test_clone_functional_model'] + ours
     start, end = THEIR_TESTS.split('\n\n\nif')
     assert text.startswith(start + '\n\n\ndef ')
     assert text.endswith('\n\n\nif' + end)
@@ -79,7 +79,7 @@ def test_exported_tests_pass_in_the_checkout(checkout):
     assert len(outcomes) > 1 and set(outcomes.values()) == {'passes'}
 
 
-def test_file_without_an_end_of_its_own_gets_the_tests_at_its_end(checkout):
+def test_file_without_a_main_block_gets_the_tests_at_its_end(checkout):
     (checkout / TESTS).write_text(THEIR_TESTS.split('\n\n\nif')[0])  # No newline.
     commit(checkout)
     assert run(checkout).exit_code == 0
@@ -113,7 +113,7 @@ def changed_lines(diff):
     return [line for line in diff.split('\n') if line[:1] in ('+', '-')]
 
 
-def test_follow_ups_are_staged_too_if_asked_for(checkout, installed):
+def test_follow_ups_are_staged_on_request(checkout, installed):
     result = run(checkout, '--follow-ups')
     assert result.exit_code == 0, result.output
     assert staged(checkout) == ['M  keras/engine/network.py', 'M  keras/models.py',
@@ -124,13 +124,13 @@ def test_follow_ups_are_staged_too_if_asked_for(checkout, installed):
     assert pull_request_text(installed.release, follow_ups=True) in result.output
 
 
-def test_files_that_git_does_not_know_are_no_hindrance(checkout):
+def test_untracked_files_are_ignored(checkout):
     (checkout / 'notes.txt').write_text('Mine.')
     assert run(checkout).exit_code == 0
     assert staged(checkout)[-1] == '?? notes.txt'
 
 
-# What it refuses.
+# Refusals
 
 def unknown_models(folder):
     with open(str(folder / MODELS), 'a') as stream:
@@ -143,12 +143,12 @@ def no_keras(folder):
     commit(folder)
 
 
-def exported(folder):
+def patched(folder):
     assert run(folder).exit_code == 0
 
 
-def exported_and_committed(folder):
-    exported(folder)
+def patched_and_committed(folder):
+    patched(folder)
     commit(folder)
 
 
@@ -161,8 +161,8 @@ def staged_file(folder):
     git(folder, 'add', 'new.py')
 
 
-def patch_taken_back(folder):
-    exported(folder)
+def patch_reverted(folder):
+    patched(folder)
     git(folder, 'checkout', 'HEAD', '--', 'keras/models.py')
     commit(folder)
 
@@ -191,14 +191,14 @@ def no_repository(folder):
 
 
 @pytest.mark.parametrize('prepare, message', [
-    (unknown_models, 'Its keras/models.py is that of none of them'),
-    (no_keras, 'CHECKOUT should hold Keras, with keras/models.py'),
-    (exported, 'is in keras/models.py already'),
-    (exported_and_committed, 'is in keras/models.py already'),
+    (unknown_models, 'Its keras/models.py does not match any of them'),
+    (no_keras, 'CHECKOUT should contain Keras, with keras/models.py'),
+    (patched, 'is already applied to keras/models.py'),
+    (patched_and_committed, 'is already applied to keras/models.py'),
     (changed_file, 'has changes that are not committed'),
     (staged_file, 'has changes that are not committed'),
-    (patch_taken_back, 'The tests are in tests/keras/'),
-    (no_tests, 'CHECKOUT should hold Keras, with tests/keras/'),
+    (patch_reverted, 'The tests are already in tests/keras/'),
+    (no_tests, 'CHECKOUT should contain Keras, with tests/keras/'),
     (numpy_not_imported, 'should import np'),
     (broken_tests, 'is not valid Python'),
     (locked_index, 'index.lock'),
@@ -209,36 +209,36 @@ def test_refusal_changes_nothing(prepare, message, checkout):
     assert_refused(checkout, message)
 
 
-def test_folder_within_a_repository_is_refused(checkout):
+def test_folder_inside_a_repository_is_refused(checkout):
     assert_refused(checkout / 'keras',
                    'should be the top folder of a git repository')
 
 
-def test_follow_ups_need_a_network_file_that_is_known(checkout):
+def test_follow_ups_need_a_known_network_file(checkout):
     with open(str(checkout / 'keras' / 'engine' / 'network.py'), 'a') as stream:
         stream.write('\n')
     commit(checkout)
-    assert_refused(checkout, 'keras/engine/network.py is not that of Keras',
+    assert_refused(checkout, 'keras/engine/network.py differs from that of Keras',
                    '--follow-ups')
     assert run(checkout).exit_code == 0
 
 
-def test_option_for_keras_3_is_named(checkout):
+def test_option_for_keras_3_is_refused(checkout):
     assert_refused(checkout, '--patch is for Keras 3', '--patch', '1')
 
 
-def test_missing_git_is_named(checkout, monkeypatch):
+def test_missing_git_is_reported(checkout, monkeypatch):
     monkeypatch.setenv('PATH', '')
     assert_refused(checkout, 'git is not installed')
 
 
-def test_folder_that_is_not_there_is_refused(tmp_path):
+def test_missing_folder_is_refused(tmp_path):
     assert run(tmp_path / 'nowhere').exit_code == 2
 
 
 @pytest.mark.parametrize('release', ['2.2.4', '2.2.5', '2.3.0', '2.3.1'])
 @pytest.mark.parametrize('follow_ups', [False, True])
-def test_text_counts_the_lines_of_the_patches(release, follow_ups):
+def test_text_states_the_number_of_changed_lines(release, follow_ups):
     patches = patches_of(release)[:None if follow_ups else 1]
     counts = (sum(patch.added for patch in patches),
               sum(patch.removed for patch in patches))
@@ -246,14 +246,14 @@ def test_text_counts_the_lines_of_the_patches(release, follow_ups):
             in pull_request_text(release, follow_ups))
 
 
-# python -m contribute
+# Help of `python -m contribute`
 
 
 @pytest.mark.parametrize('arguments, shown', [
     ([], ['export', 'prove']), (['export', '--help'], ['--follow-ups', 'CHECKOUT']),
     (['prove', '--help'], ['--without-own-tests', 'python -m contribute prove'])],
     ids=['no command', 'export', 'prove'])
-def test_command_tells_what_there_is(arguments, shown):
+def test_help_lists_commands_and_options(arguments, shown):
     process = subprocess.Popen([sys.executable, '-m', 'contribute'] + arguments,
                                cwd=ROOT, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT)

@@ -1,7 +1,7 @@
-"""What layers, functions and models hold belongs to the clone, however it is held.
+"""References to layers, weights and tensors are replaced wherever they are held.
 
-In tuples and sets, in closures, in objects of the user's: whatever is a layer, a
-weight or a tensor of the model is the clone's own there.
+Containers, closures and user objects of the clone refer to the layers, weights and
+tensors of the clone, not to those of the original.
 """
 import collections
 import functools
@@ -16,11 +16,11 @@ Pair = collections.namedtuple('Pair', 'first second')
 
 
 class Stack(list):
-    """A list of the user's own."""
+    """A user-defined list class."""
 
 
 def chain(*makers):
-    """A function that builds a functional model of fresh layers."""
+    """Returns a function that builds a functional model of new layers."""
     def build():
         x = inputs = Input((3,))
         for make_layer in makers:
@@ -29,8 +29,8 @@ def chain(*makers):
     return build
 
 
-def assert_computes_by_itself(model, clone, value=np.ones((2, 3))):
-    """The clone computes what the model does, with weights of its own."""
+def assert_equal_and_independent(model, clone, value=np.ones((2, 3))):
+    """Checks that the clone computes the same, with its own weights."""
     clone.set_weights(model.get_weights())
     expected = model.predict(value)
     np.testing.assert_allclose(clone.predict(value), expected, rtol=1e-5)
@@ -40,7 +40,7 @@ def assert_computes_by_itself(model, clone, value=np.ones((2, 3))):
 
 
 def flat(held):
-    """Returns what is in containers, as a list."""
+    """Returns the items of nested containers as a list."""
     if isinstance(held, dict):
         held = list(held.values())
     if isinstance(held, (list, tuple, set, frozenset, collections.deque)):
@@ -51,8 +51,8 @@ def flat(held):
 # Containers of layers
 
 
-class Given(Layer):
-    """Is given layers in a container, and has no config."""
+class GivenLayers(Layer):
+    """Takes layers in a container, and has no config."""
 
     def __init__(self, held, **kwargs):
         super().__init__(**kwargs)
@@ -68,8 +68,8 @@ class Given(Layer):
         return sum(layer.call(inputs) for layer in flat(self.held))
 
 
-class Making(Given):
-    """Makes the layers that it holds, in a container of a given kind."""
+class CreatesLayers(GivenLayers):
+    """Creates its layers in a container of a given type."""
 
     def __init__(self, container, **kwargs):
         Layer.__init__(self, **kwargs)
@@ -90,45 +90,45 @@ CONTAINERS = {
     'set': lambda a, b: {a},
     'frozen set': lambda a, b: frozenset([a]),
     'deque': lambda a, b: collections.deque([a, b]),
-    'list of the user': lambda a, b: Stack([a, b]),
+    'user-defined list': lambda a, b: Stack([a, b]),
     'tuple in a list': lambda a, b: [(a,), (b,)],
     'dict in a tuple': lambda a, b: ({'a': a}, Pair(b, None)[:1]),
 }
 
 
 @pytest.mark.parametrize('container', sorted(CONTAINERS))
-def test_layers_that_a_layer_was_given_in(container, assert_faithful):
+def test_layers_passed_to_a_layer_in(container, assert_faithful):
     def build():
         held = CONTAINERS[container](Dense(3, name='a'), Dense(3, name='b'))
-        return chain(lambda: Given(held))()
+        return chain(lambda: GivenLayers(held))()
     assert_faithful(build)
     model = build()
     clone = clone_model(model)
-    held, its = model.layers[-1].held, clone.layers[-1].held
-    assert its.__class__ is held.__class__
-    assert [each.name for each in flat(its)] == [each.name for each in flat(held)]
-    assert not set(flat(held)) & set(flat(its))
-    assert_computes_by_itself(model, clone)
+    held, cloned = model.layers[-1].held, clone.layers[-1].held
+    assert cloned.__class__ is held.__class__
+    assert [each.name for each in flat(cloned)] == [each.name for each in flat(held)]
+    assert not set(flat(held)) & set(flat(cloned))
+    assert_equal_and_independent(model, clone)
 
 
 @pytest.mark.parametrize('container', sorted(CONTAINERS))
-def test_guard_layers_that_a_layer_makes_in(container, assert_faithful):
-    assert_faithful(chain(lambda: Making(container)))
-    model = chain(lambda: Making(container))()
+def test_guard_layers_created_by_a_layer_in(container, assert_faithful):
+    assert_faithful(chain(lambda: CreatesLayers(container)))
+    model = chain(lambda: CreatesLayers(container))()
     clone = clone_model(model)
     assert clone.layers[-1].held.__class__ is model.layers[-1].held.__class__
     assert not set(flat(model.layers[-1].held)) & set(flat(clone.layers[-1].held))
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
 def test_factory_of_a_default_dict_is_kept():
     held = CONTAINERS['default dict'](Dense(3), Dense(3))
-    clone = clone_model(chain(lambda: Given(held))())
+    clone = clone_model(chain(lambda: GivenLayers(held))())
     assert clone.layers[-1].held['another'] == []
 
 
 class Aliased(Layer):
-    """Holds one layer under two names, and in a list."""
+    """Holds the same layer in two attributes and in a list."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -151,11 +151,11 @@ def test_guard_layer_under_two_names():
     clone = clone_model(model)
     assert clone.layers[-1].first is clone.layers[-1].every[0]
     assert clone.layers[-1].last is clone.layers[-1].every[1]
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
 class KeyedById(Layer):
-    """Knows its layers by their ids."""
+    """Has a dict whose keys are the ids of its layers."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -177,11 +177,11 @@ def test_guard_ids_of_layers_as_keys():
     model = chain(KeyedById)()
     clone = clone_model(model)
     assert set(clone.layers[-1].factors) == set(map(id, clone.layers[-1].pair))
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
-class Lazy(Layer):
-    """Makes its layers when it is built."""
+class CreatesLayersInBuild(Layer):
+    """Creates its layers in `build`."""
 
     inner = None
 
@@ -198,18 +198,18 @@ class Lazy(Layer):
         return self.inner[1].call(self.inner[0].call(inputs))
 
 
-def test_guard_layers_that_are_made_when_it_is_built(assert_faithful):
+def test_guard_layers_created_in_build(assert_faithful):
     def build():
         x = Input((3,))
-        layer = Lazy()
+        layer = CreatesLayersInBuild()
         return Model(x, layer(layer(x)))
     assert_faithful(build)
     model = build()
-    assert_computes_by_itself(model, clone_model(model))
+    assert_equal_and_independent(model, clone_model(model))
 
 
-class LazySet(Layer):
-    """Makes a set of layers when it is built."""
+class CreatesSetInBuild(Layer):
+    """Creates a set of layers in `build`."""
 
     def build(self, input_shape):
         self.inner = {Dense(3, name='inner_%d' % i) for i in (9, 10)}
@@ -227,12 +227,12 @@ class LazySet(Layer):
         return one.call(inputs) - other.call(inputs)
 
 
-def test_guard_set_of_layers_that_are_made_when_it_is_built(assert_faithful):
-    assert_faithful(chain(LazySet))
+def test_guard_set_of_layers_created_in_build(assert_faithful):
+    assert_faithful(chain(CreatesSetInBuild))
 
 
-class OnFirstCall(Layer):
-    """Makes its weight when it is called for the first time."""
+class CreatesWeightInFirstCall(Layer):
+    """Creates its weight when it is called for the first time."""
 
     kernel = None
 
@@ -242,17 +242,17 @@ class OnFirstCall(Layer):
         return self.kernel * inputs
 
 
-def test_guard_weight_that_is_made_at_the_first_call(assert_faithful):
+def test_guard_weight_created_in_the_first_call(assert_faithful):
     def build():
         x = Input((3,))
-        layer = OnFirstCall()
+        layer = CreatesWeightInFirstCall()
         return Model(x, layer(layer(x)))
     assert_faithful(build)
     model = build()
-    assert_computes_by_itself(model, clone_model(model))
+    assert_equal_and_independent(model, clone_model(model))
 
 
-# Layers and weights of the model that another layer holds
+# References to other layers of the model and their weights
 
 
 class Tied(Layer):
@@ -286,7 +286,7 @@ class TiedToKernel(Tied):
     lambda dense: Tied({dense}),
     lambda dense: TiedToKernel(dense.kernel),
 ], ids=['layer', 'list', 'tuple', 'set', 'kernel'])
-def test_layer_that_is_tied_to_another(tie, assert_faithful):
+def test_layer_tied_to_another(tie, assert_faithful):
     def build():
         x = Input((3,))
         dense = Dense(2)
@@ -294,11 +294,11 @@ def test_layer_that_is_tied_to_another(tie, assert_faithful):
         return Model(x, tie(dense)(y))
     assert_faithful(build)
     model = build()
-    assert_computes_by_itself(model, clone_model(model))
+    assert_equal_and_independent(model, clone_model(model))
 
 
 class TiedDense(Dense):
-    """Its config, that of its base, does not tell what it is tied to."""
+    """Its config, that of `Dense`, does not contain the layer that it is tied to."""
 
     def __init__(self, units, tied_to=None, **kwargs):
         super().__init__(units, **kwargs)
@@ -310,7 +310,7 @@ class TiedDense(Dense):
         self.built = True
 
 
-def test_tied_layer_whose_config_does_not_tell_to_which(assert_faithful):
+def test_tied_layer_whose_config_lacks_the_other_layer(assert_faithful):
     def build():
         x = Input((3,))
         dense = Dense(2)
@@ -320,11 +320,11 @@ def test_tied_layer_whose_config_does_not_tell_to_which(assert_faithful):
     model = build()
     clone = clone_model(model)
     assert clone.layers[-1].tied_to is clone.layers[1]
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
 class OwnActivation(Layer):
-    """Gives its own method to the layer that it makes."""
+    """Passes one of its methods to the layer that it creates."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -343,11 +343,11 @@ class OwnActivation(Layer):
         return self.dense.call(inputs)
 
 
-def test_guard_layer_that_holds_a_method_of_the_layer_around_it():
+def test_guard_layer_that_holds_a_method_of_its_parent():
     model = chain(OwnActivation)()
     clone = clone_model(model)
     assert clone.layers[-1].dense.activation.__self__ is clone.layers[-1]
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
 class PullTo:
@@ -461,8 +461,8 @@ HOLDING = pytest.mark.parametrize('holding', [
     ids=lambda holding: holding.__name__)
 
 
-def tied(holding):
-    """Returns a function that builds a model with the usual tied weights."""
+def tied_model(holding):
+    """Returns a function that builds a model with tied weights."""
     def build():
         x = Input((3,))
         dense = Dense(2)
@@ -473,9 +473,9 @@ def tied(holding):
 
 @HOLDING
 def test_lambda_that_holds_a_weight(holding, assert_faithful):
-    assert_faithful(tied(holding))
-    model = tied(holding)()
-    assert_computes_by_itself(model, clone_model(model))
+    assert_faithful(tied_model(holding))
+    model = tied_model(holding)()
+    assert_equal_and_independent(model, clone_model(model))
 
 
 @HOLDING
@@ -484,11 +484,11 @@ def test_activation_that_holds_a_weight(holding):
     dense = Dense(2, use_bias=False)
     y = dense(x)
     model = Model(x, Dense(2, activation=lambda x, f=holding(dense.kernel): f(x))(y))
-    assert_computes_by_itself(model, clone_model(model))
+    assert_equal_and_independent(model, clone_model(model))
 
 
 @pytest.mark.once
-def test_lambda_that_holds_a_tensor_made_from_a_weight(assert_faithful):
+def test_lambda_that_holds_a_tensor_computed_from_a_weight(assert_faithful):
     def build():
         x = Input((3,))
         dense = Dense(2)
@@ -497,11 +497,11 @@ def test_lambda_that_holds_a_tensor_made_from_a_weight(assert_faithful):
         return Model(x, Lambda(lambda x: K.dot(x, kernel), output_shape=(3,))(y))
     assert_faithful(build)
     model = build()
-    assert_computes_by_itself(model, clone_model(model))
+    assert_equal_and_independent(model, clone_model(model))
 
 
-class Asking(Layer):
-    """Makes its layer when it is built, and asks it for its weights."""
+class CreatesLayerInBuild(Layer):
+    """Creates its layer in `build`; its weights are those of that layer."""
 
     def build(self, input_shape):
         self.inner = [Dense(3, name='inner')]
@@ -515,10 +515,10 @@ class Asking(Layer):
         return self.inner[0](inputs)
 
 
-def test_lambda_that_is_tied_to_a_layer_made_when_another_is_built(assert_faithful):
+def test_lambda_tied_to_a_layer_created_in_build_of_another(assert_faithful):
     def build():
         x = Input((3,))
-        asking = Asking()
+        asking = CreatesLayerInBuild()
         y = asking(x)
         kernel = asking.inner[0].kernel
         return Model(x, Lambda(lambda x: K.dot(x, kernel), output_shape=(3,))(y))
@@ -558,7 +558,7 @@ def test_arguments_of_a_lambda_that_hold_a_layer(assert_faithful):
     model = build()
     clone = clone_model(model)
     assert clone.layers[-1].arguments['layer'] is clone.layers[1]
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
 def test_output_shape_of_a_lambda_that_holds_a_layer():
@@ -570,14 +570,14 @@ def test_output_shape_of_a_lambda_that_holds_a_layer():
     clone = clone_model(model)
     held, = clone.layers[-1]._output_shape.__closure__
     assert held.cell_contents is clone.layers[1]
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
-# Objects of the user's
+# User objects
 
 
 class Keeper(Layer):
-    """Has an object of the user's, and no config."""
+    """Holds a user object, and has no config."""
 
     def __init__(self, helper, **kwargs):
         super().__init__(**kwargs)
@@ -595,7 +595,7 @@ class Doubler:
         return 2 * x
 
 
-def test_object_that_a_layer_was_given():
+def test_object_passed_to_a_layer():
     x = Input((3,))
     dense = Dense(2)
     y = dense(x)
@@ -603,14 +603,14 @@ def test_object_that_a_layer_was_given():
     clone = clone_model(model)
     assert type(clone.layers[-1].helper) is Scorer
     assert clone.layers[-1].helper is not model.layers[-1].helper
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
-def test_object_that_holds_nothing_of_the_model_is_the_same():
+def test_object_that_holds_nothing_of_the_model_is_not_copied():
     model = chain(lambda: Dense(3), lambda: Keeper(Doubler()))()
     clone = clone_model(model)
     assert clone.layers[-1].helper is model.layers[-1].helper
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
 def test_object_that_two_layers_hold_is_one_object():
@@ -626,7 +626,7 @@ def test_object_that_two_layers_hold_is_one_object():
 
 
 class Parent:
-    """Holds a layer that holds it."""
+    """Holds a layer that refers back to it."""
 
     def score(self, x):
         return len(self.children) * x
@@ -642,11 +642,11 @@ def test_object_and_layer_that_hold_each_other():
     assert held.helper is not parent
     assert held.helper.children[0] is held
     assert parent.children == [layer]
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
 class Once:
-    """Cannot be copied: nobody knows what to make it from."""
+    """Cannot be copied, because `__new__` requires an argument."""
 
     def __new__(cls, secret):
         return super().__new__(cls)
@@ -667,22 +667,22 @@ def test_object_that_holds_a_weight_and_cannot_be_copied_is_refused():
         clone_model(model)
 
 
-def test_object_that_cannot_be_copied_and_holds_nothing_is_the_same():
+def test_object_that_cannot_be_copied_but_holds_nothing_is_reused():
     once = Once(None)
     once.score = lambda x: 2 * x
     clone = clone_model(chain(lambda: Keeper(once))())
     assert clone.layers[-1].helper is once
 
 
-# What models hold
+# Attributes of models
 
 
 class Branded(Model):
-    """A model class that its user adds attributes to."""
+    """A model class with attributes that the user adds."""
 
 
 def with_attribute(make):
-    """Returns a model and its clone; the model has what `make` returns."""
+    """Returns a model with the result of `make` as an attribute, and its clone."""
     x = Input((3,))
     dense = Dense(2)
     y = dense(x)
@@ -734,19 +734,20 @@ def test_model_of_the_same_layers_that_a_model_holds():
     assert clone.attached.outputs[0] is clone.layers[1].output
 
 
-def test_layer_that_no_graph_reaches():
+def test_layer_outside_of_the_graph():
     def make(dense):
         layer = Dense(5, name='aside')
         layer.build((None, 7))
         return layer
     model, clone = with_attribute(make)
     assert clone.attached is not model.attached
-    for mine, its in zip(model.attached.get_weights(), clone.attached.get_weights()):
-        np.testing.assert_allclose(its, mine)
+    for original, cloned in zip(model.attached.get_weights(),
+                                clone.attached.get_weights()):
+        np.testing.assert_allclose(cloned, original)
 
 
 class ByLayer(Layer):
-    """Has numbers for its layers, by the layers and by their ids; no config."""
+    """Has dicts keyed by layers and by their ids, and no config."""
 
     def __init__(self, function, **kwargs):
         super().__init__(**kwargs)
@@ -765,7 +766,7 @@ class ByLayer(Layer):
                    for layer, factor in self.by_layer.items())
 
 
-def test_dict_of_a_copied_layer_with_layers_or_their_ids_as_keys():
+def test_copied_layer_with_dicts_keyed_by_layers_and_their_ids():
     model = chain(lambda: ByLayer(lambda x: x))()
     layer, clone = (each.layers[-1] for each in (model, clone_model(model)))
     assert list(clone.by_layer) == clone.inner
@@ -773,25 +774,26 @@ def test_dict_of_a_copied_layer_with_layers_or_their_ids_as_keys():
     assert not set(clone.inner) & set(layer.inner)
 
 
-class Looked(Layer):
-    """Looks for itself in a table of its class, and has no config."""
+class LooksItselfUp(Layer):
+    """Looks itself up in a class attribute, and has no config."""
     table = {}
 
     def __init__(self, function, **kwargs):
         super().__init__(**kwargs)
         self.function, self.key = function, 'key'
-        Looked.table[self.key] = self
+        LooksItselfUp.table[self.key] = self
 
     def build(self, input_shape):
         self.factor = self.add_weight('factor', (3,), initializer='uniform')
         super().build(input_shape)
 
     def call(self, inputs):
-        return self.function(Looked.table[self.key].factor * inputs)
+        return self.function(LooksItselfUp.table[self.key].factor * inputs)
 
 
-def test_layer_that_its_class_keeps_is_not_copied(monkeypatch):
-    monkeypatch.setattr(Looked, 'table', {})
-    model = chain(lambda: Looked(lambda x: x))()
-    with pytest.raises(ValueError, match='`Looked` keeps its instances in `table`'):
+def test_layer_registered_in_its_class_is_not_copied(monkeypatch):
+    monkeypatch.setattr(LooksItselfUp, 'table', {})
+    model = chain(lambda: LooksItselfUp(lambda x: x))()
+    with pytest.raises(ValueError,
+                       match='`LooksItselfUp` keeps its instances in `table`'):
         clone_model(model)

@@ -1,4 +1,4 @@
-"""Input tensors to clone onto, and what `clone_model` refuses."""
+"""The argument `input_tensors`, and arguments that `clone_model` refuses."""
 import numpy as np
 import pytest
 from keras import backend as K
@@ -64,7 +64,7 @@ def test_guard_tuple_of_keras_inputs():
     assert_same_function(model, clone, [np.ones((2, 3)), np.ones((2, 3))])
 
 
-def test_placeholders_leave_no_input_layer_over():
+def test_placeholders_leave_no_unused_input_layer():
     model = functional()
     clone = clone_model(model, input_tensors=[K.placeholder((None, 3)),
                                               K.placeholder((None, 3))])
@@ -72,7 +72,7 @@ def test_placeholders_leave_no_input_layer_over():
     assert names(clone) == names(model)
 
 
-def test_keras_inputs_leave_no_input_layer_over():
+def test_keras_inputs_leave_no_unused_input_layer():
     model = functional()
     clone = clone_model(model, input_tensors=[Input((3,)), Input((3,))])
     assert len(clone.layers) == len(model.layers)
@@ -113,7 +113,7 @@ def test_model_on_the_output_of_a_layer():
         model.predict([stem.predict(values[0]), values[1]]), rtol=1e-5)
 
 
-def test_two_inputs_on_outputs_that_come_from_one_input():
+def test_two_inputs_on_outputs_that_depend_on_one_input():
     x = Input((4,))
     clone = clone_model(functional(), input_tensors=[Dense(3)(x), Dense(3)(x)])
     assert clone.inputs == [x]
@@ -128,7 +128,7 @@ def test_sequential_on_the_output_of_a_layer(make_model):
     assert clone.predict(np.ones((2, 4))).shape == (2, 2)
 
 
-def test_model_on_a_tensor_that_carries_a_mask():
+def test_model_on_a_tensor_with_a_mask():
     x = Input((5, 3))
     model = Model(x, LSTM(2)(x))
     words = Input((5,))
@@ -136,7 +136,7 @@ def test_model_on_a_tensor_that_carries_a_mask():
     clone = clone_model(model, input_tensors=embedding(words))
     lstm = clone.layers[-1]
     assert lstm.input_mask is embedding.output_mask
-    # The two steps that the mask hides come last: they change nothing.
+    # The two masked steps come last and have no effect.
     padded = np.array([[1, 2, 3, 0, 0]])
     embedded = K.eval(embedding(K.variable(padded)))
     steps = Input((3, 3))
@@ -145,7 +145,7 @@ def test_model_on_a_tensor_that_carries_a_mask():
         Model(steps, lstm(steps)).predict(embedded[:, :3]), rtol=1e-5)
 
 
-def test_nested_model_that_shares_its_input_with_a_model_on_a_layer():
+def test_nested_model_that_shares_the_input_of_a_model_cloned_onto_a_layer():
     x = Input((3,))
     inner = Model(x, Dense(3)(x))
     model = Model(x, inner(inner(x)))
@@ -169,11 +169,11 @@ def test_class_of_a_sequential_is_kept():
 
 @pytest.mark.parametrize('clone', [clone_model, _clone_functional_model,
                                    _clone_sequential_model])
-@pytest.mark.parametrize('no_model', [None, 'model', Dense(2)],
+@pytest.mark.parametrize('value', [None, 'model', Dense(2)],
                          ids=['None', 'string', 'layer'])
-def test_no_model_is_refused(clone, no_model):
-    with pytest.raises(ValueError, match=f'`model`.*{type(no_model).__name__}'):
-        clone(no_model)
+def test_value_that_is_not_a_model_is_refused(clone, value):
+    with pytest.raises(ValueError, match=f'`model`.*{type(value).__name__}'):
+        clone(value)
 
 
 def test_subclassed_model_is_refused():
@@ -206,12 +206,12 @@ def test_wrong_number_of_input_tensors_is_refused(make_model, expected, differen
         clone_model(make_model(), input_tensors=tensors)
 
 
-@pytest.mark.parametrize('no_tensor', [np.ones((2, 3)), None, 'x', 3.],
+@pytest.mark.parametrize('value', [np.ones((2, 3)), None, 'x', 3.],
                          ids=['array', 'None', 'string', 'number'])
-def test_input_that_is_no_tensor_is_refused(no_tensor):
+def test_input_that_is_not_a_tensor_is_refused(value):
     model = functional()
     placeholder = K.placeholder((None, 3))
     with pytest.raises(ValueError, match='`input_tensors`.*`%s`'
-                       % type(no_tensor).__name__):
-        clone_model(model, input_tensors=[placeholder, no_tensor])
+                       % type(value).__name__):
+        clone_model(model, input_tensors=[placeholder, value])
     assert not hasattr(placeholder, '_keras_history')

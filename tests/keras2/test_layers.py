@@ -1,7 +1,7 @@
-"""Layers are made anew in memory, from the live objects of the original.
+"""Layers are cloned in memory, with the function objects of the original.
 
-Nothing is looked up by a name that another object might have, no function is
-marshalled, and what was one layer stays one layer.
+No object is looked up by its name, no function is marshalled, and shared layers
+stay shared.
 """
 import copy
 import functools
@@ -26,12 +26,12 @@ def gelu(x):
 
 
 def relu(x):
-    """Has the name of an activation of Keras, and computes something else."""
+    """Has the name of a Keras activation, but computes something else."""
     return -K.relu(-x)
 
 
 class Thrice:
-    """A callable object, and one with a method to pass on."""
+    """A callable object with a method that can be passed to layers."""
 
     def __call__(self, x):
         return 3 * x
@@ -64,7 +64,7 @@ class Scale(Layer):
 
 
 class WithoutConfig(Layer):
-    """Has neither a config nor the arguments of every layer."""
+    """Has no config, and takes no `**kwargs`."""
 
     def __init__(self, factor):
         super().__init__()
@@ -75,7 +75,7 @@ class WithoutConfig(Layer):
 
 
 class Forgetful(Layer):
-    """Its config lacks an argument, which is required."""
+    """Its config lacks a required argument."""
 
     def __init__(self, factor, **kwargs):
         super().__init__(**kwargs)
@@ -86,14 +86,14 @@ class Forgetful(Layer):
 
 
 class Once(Forgetful):
-    """Nothing makes a second one: not even its class makes a bare one."""
+    """No second instance can be created: its `__new__` requires an argument."""
 
     def __new__(cls, factor, **kwargs):
         return super().__new__(cls)
 
 
 class Both(Layer):
-    """Keeps two layers under names that its config does not use."""
+    """Stores two layers in attributes that are not named as in the config."""
 
     def __init__(self, first, second, **kwargs):
         super().__init__(**kwargs)
@@ -114,8 +114,8 @@ class Both(Layer):
         return config
 
 
-class Curious(Layer):
-    """Makes use of its function and of a class while it gives its config."""
+class UsesFunctionInGetConfig(Layer):
+    """Uses its function and a class in `get_config`."""
 
     def __init__(self, function, limit=float, **kwargs):
         super().__init__(**kwargs)
@@ -132,8 +132,8 @@ class Curious(Layer):
         return config
 
 
-class Slopes(Layer):
-    """Asks the layer that it holds what it was made with."""
+class ReadsInnerLayer(Layer):
+    """Its `get_config` reads an attribute of the layer that it holds."""
 
     def __init__(self, slope, **kwargs):
         super().__init__(**kwargs)
@@ -147,8 +147,8 @@ class Slopes(Layer):
                     slope=self.held.get_config()['alpha'])
 
 
-class Remembers(Layer):
-    """Keeps tensors of its call under the name of an argument."""
+class StoresTensor(Layer):
+    """Stores a tensor of its call in the attribute of an argument."""
     container = list
 
     def __init__(self, kept=None, **kwargs):
@@ -160,12 +160,12 @@ class Remembers(Layer):
         return self.kept[0]
 
 
-class RemembersTuple(Remembers):
+class StoresTuple(StoresTensor):
     container = tuple
 
 
-class Many(Layer):
-    """Takes one layer, and gives several in its config, as keras-multi-head does."""
+class OneLayerToMany(Layer):
+    """Takes one layer; its config contains several, as in keras-multi-head."""
 
     def __init__(self, layer, **kwargs):
         super().__init__(**kwargs)
@@ -188,7 +188,7 @@ class Many(Layer):
 
 
 class Ones(initializers.Initializer):
-    """Named as an initializer of Keras, but gives twos."""
+    """Has the name of a Keras initializer, but returns twos."""
 
     def __call__(self, shape, dtype=None):
         return K.constant(2, shape=shape, dtype=dtype)
@@ -206,7 +206,7 @@ class Branded(Model):
 
 
 class Stack(Model):
-    """A model class whose constructor takes something else than a model's."""
+    """A model class whose constructor takes other arguments than `Model`."""
 
     def __init__(self, units):
         x = Input((3,))
@@ -214,7 +214,7 @@ class Stack(Model):
 
 
 def chain(*layers):
-    """A function that builds a functional model of fresh layers."""
+    """Returns a function that builds a functional model of new layers."""
     def build():
         x = inputs = Input((3,))
         for make_layer in layers:
@@ -310,7 +310,7 @@ def test_lambda_that_holds_a_tensor(holding, assert_faithful):
 
 
 class Doubling(Dense):
-    """A layer with a method that a `Lambda` may be given."""
+    """A layer with a method that can be the function of a `Lambda`."""
 
     def double(self, inputs):
         return self(self(inputs))
@@ -334,7 +334,7 @@ def test_lambda_that_holds_a_layer(holding):
     assert len(held._inbound_nodes) == nodes
 
 
-def test_guard_function_that_holds_nothing_of_the_model_is_the_same():
+def test_guard_function_that_holds_nothing_of_the_model_is_not_copied():
     calls = []
 
     def count(x):
@@ -353,7 +353,7 @@ def test_activation(activation, assert_faithful):
     assert_faithful(chain(lambda: Dense(4, activation=activation)))
 
 
-@pytest.mark.skipif(K.backend() == 'theano', reason='no such model there')
+@pytest.mark.skipif(K.backend() == 'theano', reason='Theano cannot build this model')
 def test_activation_that_is_a_layer():
     activation = PReLU(alpha_initializer='ones')
     model = chain(lambda: Dense(4, activation=activation))()
@@ -365,7 +365,7 @@ def test_activation_that_is_a_layer():
     assert clone.layers[-1].activation is not activation
 
 
-def test_activation_given_by_a_name_that_was_registered(assert_faithful):
+def test_activation_given_by_a_registered_name(assert_faithful):
     def build():
         with custom_object_scope({'gelu': gelu}):
             return chain(lambda: Dense(4, activation='gelu'),
@@ -465,25 +465,26 @@ def test_nested_model_in_a_wrapper(assert_faithful):
         chain(lambda: Dense(2), lambda: Lambda(lambda x: TWO * x))())))
 
 
-def test_layers_under_other_names_than_in_the_config(assert_faithful):
+def test_layers_in_attributes_not_named_as_in_the_config(assert_faithful):
     assert_faithful(chain(lambda: Both(Scale(2.), Scale(3., gelu))))
 
 
 def test_config_with_an_entry_of_the_config_of_a_layer(assert_faithful):
-    assert_faithful(chain(lambda: Slopes(.5)))
+    assert_faithful(chain(lambda: ReadsInnerLayer(.5)))
 
 
-@pytest.mark.parametrize('make', [Remembers, RemembersTuple])
-def test_tensors_under_the_name_of_an_argument(make, assert_faithful):
+@pytest.mark.parametrize('make', [StoresTensor, StoresTuple])
+def test_tensors_stored_as_the_attribute_of_an_argument(make, assert_faithful):
     assert_faithful(chain(make))
 
 
-def test_config_under_another_name_than_the_constructor_takes(assert_faithful):
-    assert_faithful(chain(lambda: Many(Lambda(lambda x: TWO * x))))
+def test_config_whose_keys_differ_from_the_arguments(assert_faithful):
+    assert_faithful(chain(lambda: OneLayerToMany(Lambda(lambda x: TWO * x))))
 
 
-def test_function_that_is_used_to_give_the_config(assert_faithful):
-    assert_faithful(chain(lambda: Curious(lambda x, factor=TWO: factor * x)))
+def test_function_that_get_config_uses(assert_faithful):
+    assert_faithful(chain(
+        lambda: UsesFunctionInGetConfig(lambda x, factor=TWO: factor * x)))
 
 
 def test_layer_without_a_config(assert_faithful):
@@ -498,7 +499,7 @@ def test_layer_whose_config_lacks_an_argument(assert_faithful):
     assert_faithful(chain(lambda: Forgetful(3.)))
 
 
-def test_layer_that_cannot_be_made_again_is_refused():
+def test_layer_that_cannot_be_created_again_is_refused():
     model = chain(lambda: Once(2., name='once'))()
     with pytest.raises(ValueError, match="'once'.*`get_config\\(\\)`"):
         clone_model(model)
@@ -549,7 +550,7 @@ def test_nested_models_that_share_their_input_with_the_outer_one(assert_faithful
     assert_faithful(build)
 
 
-def test_nested_model_three_deep_and_called_twice(assert_faithful):
+def test_model_nested_three_levels_deep_and_called_twice(assert_faithful):
     def build():
         inner = chain(chain(chain(lambda: Dense(3)), BatchNormalization))()
         a, b = Input((3,)), Input((3,))
@@ -574,7 +575,7 @@ def test_sequential_with_a_layer_twice(assert_faithful):
     assert_faithful(build)
 
 
-def test_sequential_built_by_hand(assert_faithful):
+def test_sequential_built_explicitly(assert_faithful):
     def build():
         model = Sequential([Dense(3), Dense(2)])
         model.build((None, 3))
@@ -614,13 +615,13 @@ def test_class_of_a_functional_model():
     assert clone_model(model).brand() == 'mine'
 
 
-def test_class_whose_constructor_makes_the_graph():
+def test_class_whose_constructor_creates_the_graph():
     clone = clone_model(Stack(2))
     assert type(clone) is Stack
     assert clone.output_shape == (None, 2)
 
 
-def test_custom_objects_are_as_before_even_if_cloning_raises():
+def test_custom_objects_are_unchanged_even_if_cloning_raises():
     before = dict(get_custom_objects())
     clone_model(chain(lambda: Dense(2, activation=gelu))())
     with pytest.raises(ValueError):
@@ -629,7 +630,7 @@ def test_custom_objects_are_as_before_even_if_cloning_raises():
     assert get_custom_objects() == before
 
 
-def test_attributes_of_the_original_are_as_before():
+def test_attributes_of_the_original_are_unchanged():
     layer = Lambda(lambda x, a: x, arguments={'a': [1]})
     model = chain(lambda: layer)()
     before = {name: (id(value), repr(value)) for name, value in vars(layer).items()}
@@ -638,22 +639,22 @@ def test_attributes_of_the_original_are_as_before():
                       for name, value in vars(layer).items()}
 
 
-def test_guard_initializer_is_made_anew():
+def test_guard_initializer_is_not_shared():
     model = chain(lambda: Dense(2, kernel_initializer=initializers.Constant(3.)))()
-    mine, its = (each.layers[-1].kernel_initializer
-                 for each in (model, clone_model(model)))
-    assert its is not mine
-    assert its.get_config() == mine.get_config()
+    original, cloned = (each.layers[-1].kernel_initializer
+                        for each in (model, clone_model(model)))
+    assert cloned is not original
+    assert cloned.get_config() == original.get_config()
 
 
-def test_guard_layer_is_made_once():
-    made = []
+def test_guard_layer_is_created_once():
+    created = []
 
     class Counted(Dense):
         @classmethod
         def from_config(cls, config):
-            made.append(config)
+            created.append(config)
             return super().from_config(config)
 
     clone_model(chain(lambda: Counted(2, kernel_initializer='he_normal'))())
-    assert len(made) == 1
+    assert len(created) == 1

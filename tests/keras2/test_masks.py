@@ -1,7 +1,7 @@
-"""Masks: a mask where there was a mask, none where there was none.
+"""Masks: the clone has a mask wherever the original has one, and nowhere else.
 
-In `clone_model` as released, 2.2.4 loses outputs and 2.2.5 to 2.3.1 lose masks;
-each test says which of them it is about. Those that speak of neither fail on all.
+The released `clone_model` loses outputs in 2.2.4 and masks in 2.2.5 to 2.3.1. Tests
+with these releases in their names fail on them; the others fail on all of them.
 """
 import numpy as np
 import pytest
@@ -12,14 +12,14 @@ from keras.models import Model, clone_model
 
 
 class StepsThatAreNotZero(Layer):
-    """Gives a mask, but does not pass one on: `supports_masking` stays False."""
+    """Creates a mask, but does not pass one on: `supports_masking` is False."""
 
     def compute_mask(self, inputs, mask=None):
         return K.any(K.not_equal(inputs, 0), axis=-1)
 
 
 class Twice(Layer):
-    """Two outputs, and the mask of the input for both, as `Layer` would have it."""
+    """Two outputs, with the mask of the input for both, as in `Layer`."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -33,7 +33,7 @@ class Twice(Layer):
 
 
 class Halves(Layer):
-    """Two outputs, no mask support."""
+    """Two outputs, without mask support."""
 
     def call(self, inputs):
         return [inputs[:, :2], inputs[:, 2:]]
@@ -43,14 +43,14 @@ class Halves(Layer):
 
 
 class HalvesWithOneMask(Halves):
-    """Two outputs, but a list with a single None for their masks."""
+    """Two outputs, but only a single None in the list of their masks."""
 
     def compute_mask(self, inputs, mask=None):
         return [None]
 
 
 class Sum(Layer):
-    """Adds the tensor given by a call argument."""
+    """Adds a tensor that is passed as a call argument."""
 
     def call(self, inputs, other=None):
         return inputs + other
@@ -69,7 +69,7 @@ def test_two_outputs_without_mask_support_in_2_2_4(assert_faithful):
     assert_faithful(build)
 
 
-def test_two_outputs_that_pass_the_mask_on_in_2_2_4(assert_faithful):
+def test_two_outputs_with_the_mask_of_the_input_in_2_2_4(assert_faithful):
     def build():
         words, embedded = masked_words()
         first, second = Twice()(embedded)
@@ -93,7 +93,7 @@ def test_bidirectional_over_masked_words_in_2_2_5_to_2_3_1(assert_faithful):
     assert_faithful(build)
 
 
-def test_nested_model_whose_output_carries_a_mask_in_2_2_5_to_2_3_1(assert_faithful):
+def test_nested_model_whose_output_has_a_mask_in_2_2_5_to_2_3_1(assert_faithful):
     def build():
         inner = Model(*masked_words())
         words = Input((5,))
@@ -155,7 +155,7 @@ def test_nested_model_on_masked_and_unmasked_inputs(assert_faithful):
     assert_faithful(build)
 
 
-def test_calling_a_nested_model_writes_nothing_into_its_nodes():
+def test_calling_a_nested_model_does_not_change_its_nodes():
     x = Input((5, 3))
     state = Input((2,))
     lstm = LSTM(2)
@@ -166,14 +166,14 @@ def test_calling_a_nested_model_writes_nothing_into_its_nodes():
     assert set(lstm._inbound_nodes[0].arguments or {}) == before
 
 
-def test_nested_model_takes_the_mask_of_each_call():
+def test_nested_model_uses_the_mask_of_each_call():
     x = Input((5, 3))
     state = Input((2,))
     inner = Model([x, state], LSTM(2)(x, initial_state=[state, state]))
     words, embedded = masked_words('words')
     other = Input((5, 3), name='other')
     start = Input((2,), name='start')
-    # The masked call comes first: its mask must not be there in the second.
+    # The masked call comes first: the second call must not use its mask.
     first, second = inner([embedded, start]), inner([other, start])
     model = Model([words, other, start], [first, second])
     values = [np.array([[1, 2, 0, 0, 0]]), np.ones((1, 5, 3)), np.ones((1, 2))]
@@ -186,7 +186,8 @@ def test_clone_that_would_lose_a_mask_is_refused():
     layer = Dense(3, name='with_a_mask_of_its_own')
     layer.compute_mask = lambda inputs, mask=None: K.any(K.not_equal(inputs, 0), -1)
     model = Model(x, LSTM(2)(layer(x)))
-    with pytest.raises(ValueError, match='"with_a_mask_of_its_own".*gave a mask'):
+    with pytest.raises(ValueError,
+                       match='"with_a_mask_of_its_own".*returned a mask'):
         clone_model(model)
 
 
@@ -195,5 +196,6 @@ def test_clone_that_would_lose_the_mask_of_a_second_output_is_refused():
     layer = HalvesWithOneMask(name='with_a_mask_of_its_own')
     layer.compute_mask = lambda inputs, mask=None: [None, K.not_equal(inputs, 0)]
     model = Model(x, layer(x)[0])
-    with pytest.raises(ValueError, match='"with_a_mask_of_its_own".*gave a mask'):
+    with pytest.raises(ValueError,
+                       match='"with_a_mask_of_its_own".*returned a mask'):
         clone_model(model)

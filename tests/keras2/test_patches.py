@@ -1,7 +1,7 @@
-"""What `patches/` promises: small diffs, one bug each, that break nothing.
+"""The files in `patches/` are small diffs that fix one bug each and break nothing.
 
 The tests that go with the patches run on a copy of the installed Keras, in
-processes of their own. `python -m contribute prove` prints their outcomes.
+separate processes. `python -m contribute prove` prints their outcomes.
 """
 import os
 import re
@@ -15,8 +15,8 @@ from contribute.patches import apply_patch, blob_id, patches_of, releases
 # For the other releases and backends, `python -m contribute prove` does what these
 # tests do.
 pytestmark = pytest.mark.once
-# Patches that apply one after the other. What there is for Keras 3 is tested by
-# keras3/test_keras3_patches.py.
+# Patches that apply one after the other. Those for Keras 3 are tested in
+# keras3/test_patches.py.
 RELEASES = ('2.2.4', '2.2.5', '2.3.0', '2.3.1')
 ALL_PATCHES = [patch for release in releases() for patch in patches_of(release)]
 CRASHES = 'test_sequential_model::test_clone_functional_model_with_'
@@ -46,7 +46,7 @@ def results(installed):
     return prove.stages(installed)
 
 
-# The diffs, for every release.
+# The diffs of all releases
 
 def test_there_are_patches_for_every_release():
     assert tuple(releases()) == RELEASES + ('3.15.1',)
@@ -58,13 +58,13 @@ def test_pull_request_adds_four_lines_or_two_and_removes_none(release):
     assert (patch.added, patch.removed) == (4 if release == '2.2.4' else 2, 0)
 
 
-def test_pull_request_for_224_gives_one_none_per_output():
+def test_pull_request_for_224_sets_one_none_per_output():
     assert ('+                    output_masks = [None] * len(output_tensors)\n'
             in text_of(prove.patches_of('2.2.4')[0].path))
 
 
 @pytest.mark.parametrize('release', RELEASES)
-def test_follow_ups_delete_the_write_of_the_mask_and_add_one_line(release):
+def test_follow_ups_delete_the_writing_of_masks_and_add_one_line(release):
     _, models, network = prove.patches_of(release)
     assert (models.added, models.removed) == (0, 7)
     assert (network.added, network.removed) == (1, 0)
@@ -79,14 +79,14 @@ def test_patch_has_no_context(patch):
 
 
 @pytest.mark.parametrize('release', RELEASES)
-def test_patch_starts_where_the_one_before_ended(release):
+def test_each_patch_applies_to_the_result_of_the_previous_one(release):
     state = {}
     for patch in prove.patches_of(release):
         assert state.get(patch.file, patch.before) == patch.before
         state[patch.file] = patch.after
 
 
-def test_what_git_refuses_is_refused(tmp_path, monkeypatch):
+def test_patch_that_git_refuses_changes_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(patches, 'FOLDER', str(tmp_path))
     (tmp_path / 'a.py').write_bytes(b'a = 1\n')
     (tmp_path / '1').mkdir()
@@ -104,7 +104,7 @@ index %s..%s 100644
     assert (tmp_path / 'a.py').read_bytes() == b'a = 1\n'
 
 
-# The installed release.
+# The installed release
 
 def test_patches_are_for_the_installed_files(installed):
     first, _, network = prove.patches_of(installed.release)
@@ -113,14 +113,14 @@ def test_patches_are_for_the_installed_files(installed):
         assert blob_of(path) == patch.before
 
 
-def test_patches_apply_and_give_what_they_say(installed, copy):
+def test_patches_apply_and_produce_the_stated_files(installed, copy):
     for patch in prove.patches_of(installed.release):
         apply_patch(patch, copy)
         assert blob_of(os.path.join(copy, patch.file)) == patch.after
 
 
 def test_patch_does_not_apply_to_another_file(installed, copy):
-    # git by itself would put the lines at the end of this one.
+    # git itself would append the lines to this file.
     path = os.path.join(copy, 'keras', 'models.py')
     with open(path, 'w') as stream:
         stream.write('# Not Keras.\n')
@@ -137,7 +137,7 @@ def test_patch_does_not_apply_twice(installed, copy):
     assert blob_of(os.path.join(copy, patch.file)) == patch.after
 
 
-def test_patched_files_are_as_clean_for_flake8_as_the_released(installed, copy):
+def test_patches_add_no_flake8_messages(installed, copy):
     for patch in prove.patches_of(installed.release):
         before = flake8(os.path.join(installed.folder, os.pardir, patch.file))
         apply_patch(patch, copy)
@@ -145,7 +145,7 @@ def test_patched_files_are_as_clean_for_flake8_as_the_released(installed, copy):
 
 
 def flake8(path):
-    """What flake8 finds in a file: a list of messages, without their places."""
+    """The messages of flake8 for a file, without their positions."""
     pytest.importorskip('flake8')
     process = subprocess.Popen(
         [sys.executable, '-m', 'flake8', '--isolated', '--max-line-length=85',
@@ -153,28 +153,28 @@ def flake8(path):
     return process.communicate()[0].decode().split('\n')
 
 
-# The tests that go with the patches, on the installed release.
+# The tests that go with the patches, on the installed release
 
-def test_each_patch_mends_something_and_breaks_nothing(results):
+def test_each_patch_fixes_a_test_and_breaks_none(results):
     assert prove.faults_of(results) == []
 
 
-def test_tests_of_the_crash_fail_before(installed, results):
+def test_tests_of_the_crash_fail_on_the_release(installed, results):
     before = results[0][1]
     crashing = {name for name in before if before[name] == 'AssertionError'}
     if installed.release == '2.2.4':
         assert crashing == {name for name in before if name.startswith(CRASHES)}
-    else:  # They have the merged fix, which overlooks this.
+    else:  # The merged fix does not cover this case.
         assert crashing == {CRASHES + 'one_mask_for_two_outputs'}
 
 
-def test_tests_of_masks_fail_under_the_merged_fix_only(installed, results):
+def test_tests_of_masks_fail_only_with_the_merged_fix(installed, results):
     before = results[0][1]
     expected = 'passes' if installed.release == '2.2.4' else 'wrong numbers'
     assert {before[name] for name in before if name.startswith(MASKS)} == {expected}
 
 
-def test_issue_12835_is_mended_by_the_third_patch(installed, results):
+def test_issue_12835_is_fixed_by_the_third_patch(installed, results):
     name = 'test_node_arguments::test_multi_gpu_model_of_a_masked_seq2seq_model'
     seen = [found[name] for _, found in results]
     if results[0][1][name] == 'skipped':
@@ -185,12 +185,13 @@ def test_issue_12835_is_mended_by_the_third_patch(installed, results):
         assert seen == 4 * ['passes']
 
 
-# The proof itself: it must be able to fail.
+# The proof fails if something is wrong
 
 def test_proof_fails_if_a_patch_breaks_a_test():
     results = [('released', {'a': 'passes', 'b': 'ValueError'}),
                ('0001', {'a': 'wrong numbers', 'b': 'passes'})]
-    assert prove.faults_of(results) == ['0001 breaks a.', 'a fails in the end.']
+    assert prove.faults_of(results) == ['0001 breaks a.',
+                                        'a fails with all patches.']
 
 
 def test_proof_fails_if_a_patch_fixes_nothing():
@@ -204,10 +205,10 @@ def test_proof_fails_if_a_test_of_the_pull_request_needs_a_follow_up():
                ('0001', {name: 'ValueError', 'a': 'passes'}),
                ('0002', {name: 'passes', 'a': 'passes'})]
     assert prove.faults_of(results) == [
-        name + ' asks for more than the first patch.']
+        name + ' needs more than the first patch.']
 
 
-def test_proof_tells_which_of_keras_own_tests_changed():
+def test_proof_reports_changed_outcomes_of_keras_own_tests():
     before = {'a': 'passes', 'b': 'passes', 'c': 'ValueError'}
     after = {'a': 'passes', 'b': 'wrong numbers', 'd': 'passes'}
     assert prove.changed_outcomes(before, after) == [
@@ -215,7 +216,7 @@ def test_proof_tells_which_of_keras_own_tests_changed():
         ('d', 'missing', 'passes')]
 
 
-def test_proof_tells_outcomes_apart(installed, tmp_path):
+def test_proof_distinguishes_outcomes(installed, tmp_path):
     tests = tmp_path / 'test_some.py'
     tests.write_text('''
 import numpy as np
@@ -239,14 +240,14 @@ def test_skip():
         'test_some::test_raise': 'KeyError', 'test_some::test_skip': 'skipped'}
 
 
-def test_proof_does_not_take_nothing_for_success(installed, tmp_path):
+def test_proof_fails_if_there_are_no_tests(installed, tmp_path):
     tests = tmp_path / 'test_none.py'
     tests.write_text('')
     with pytest.raises(RuntimeError):
         prove.outcomes([str(tests)], str(tmp_path))
 
 
-def test_proof_tells_of_a_file_that_cannot_be_imported(installed, tmp_path):
+def test_proof_reports_a_file_that_cannot_be_imported(installed, tmp_path):
     (tmp_path / 'test_good.py').write_text('def test_good(): pass')
     (tmp_path / 'test_broken.py').write_text('raise KeyError')
     outcomes = prove.outcomes([str(path) for path in tmp_path.glob('test_*.py')],
@@ -255,7 +256,7 @@ def test_proof_tells_of_a_file_that_cannot_be_imported(installed, tmp_path):
     assert len(outcomes) == 2 and set(outcomes.values()) != {'passes'}
 
 
-def test_proof_for_an_interpreter_without_keras_says_so(tmp_path):
+def test_proof_reports_that_an_interpreter_has_no_keras(tmp_path):
     python = tmp_path / 'python'
     python.write_text('#!/bin/sh\nexit 1\n')
     python.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Models that people use, cloned and their clones cloned, with no change to them."""
+"""Unmodified models of third-party packages, cloned twice in succession."""
 import numpy as np
 import pytest
 from keras import backend as K
@@ -27,8 +27,8 @@ def image_for(model):
     return [np.random.RandomState(0).uniform(size=shape)]
 
 
-def fresh_session():
-    """Begins a new graph on TensorFlow: large ones grow slow."""
+def new_session():
+    """Starts a new graph on TensorFlow, because large graphs are slow."""
     if K.backend() == 'tensorflow':
         import tensorflow as tf
         K.clear_session()
@@ -38,7 +38,7 @@ def fresh_session():
 
 
 def set_weights(model, values):
-    """Does what `model.set_weights` does, in one step instead of one per weight."""
+    """Like `model.set_weights`, but in one step instead of one per weight."""
     if K.backend() == 'tensorflow':
         initializers = [weight.initializer for layer in model.layers
                         for weight in layer.weights]
@@ -54,7 +54,7 @@ def assert_clones_predict_the_same(model, inputs):
     expected = to_list(model.predict(inputs))
     clone = model
     for _ in range(2):
-        fresh_session()
+        new_session()
         clone = clone_model(clone)
         set_weights(clone, weights)
         for x, y in zip(expected, to_list(clone.predict(inputs))):
@@ -63,7 +63,7 @@ def assert_clones_predict_the_same(model, inputs):
 
 @pytest.fixture(autouse=True)
 def session():
-    fresh_session()
+    new_session()
 
 
 @pytest.mark.parametrize('training', [True, False])

@@ -1,7 +1,7 @@
-"""What layers know that no config tells and no weight carries is in the clone.
+"""State that is neither in a config nor in the weights is cloned.
 
-Arguments of constructors without a config, variables that are no weights, flags of
-inner layers, what was set after a layer was made, losses of a model.
+Constructor arguments that are missing in the config, variables that are not weights,
+`trainable` of inner layers, attributes that were set later, losses of a model.
 """
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from keras.utils import get_custom_objects
 
 
 def chain(*makers, shape=(3,)):
-    """A function that builds a functional model of fresh layers."""
+    """Returns a function that builds a functional model of new layers."""
     def build():
         x = inputs = Input(shape)
         for make_layer in makers:
@@ -29,11 +29,11 @@ def assert_computes_the_same(model, clone, value=np.ones((2, 3))):
     np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-5)
 
 
-# Arguments that no config tells
+# Arguments that are missing in the config
 
 
-class Keep(Layer):
-    """Keeps another number than it is given, under the name of the argument."""
+class StoresOtherValue(Layer):
+    """Its attribute has the name of an argument, but another value."""
 
     def __init__(self, rate, **kwargs):
         super().__init__(**kwargs)
@@ -43,28 +43,28 @@ class Keep(Layer):
         return self.rate * inputs
 
 
-def test_argument_that_is_kept_as_another_value(assert_faithful):
-    assert_faithful(chain(lambda: Keep(.75)))
-    model = chain(lambda: Keep(.75))()
+def test_argument_stored_as_another_value(assert_faithful):
+    assert_faithful(chain(lambda: StoresOtherValue(.75)))
+    model = chain(lambda: StoresOtherValue(.75))()
     clone = clone_model(clone_model(model))
     np.testing.assert_allclose(clone.layers[-1].rate, .25)
     assert_computes_the_same(model, clone)
 
 
-class KeepByDefault(Keep):
-    """The same, with a default."""
+class StoresOtherValueWithDefault(StoresOtherValue):
+    """The same, but the argument has a default."""
 
     def __init__(self, rate=.5, **kwargs):
         super().__init__(rate, **kwargs)
 
 
-def test_argument_with_a_default_that_is_kept_as_another_value():
-    model = chain(lambda: KeepByDefault(.75))()
+def test_argument_with_a_default_stored_as_another_value():
+    model = chain(lambda: StoresOtherValueWithDefault(.75))()
     assert_computes_the_same(model, clone_model(clone_model(model)))
 
 
-class Several(Layer):
-    """Makes as many weights as it is told."""
+class SeveralWeights(Layer):
+    """Its argument sets the number of its weights."""
 
     def __init__(self, count=2, **kwargs):
         super().__init__(**kwargs)
@@ -79,15 +79,15 @@ class Several(Layer):
         return sum(factor * inputs for factor in self.factors)
 
 
-def test_argument_that_tells_how_many_weights_there_are():
-    model = chain(lambda: Several(count=3))()
+def test_argument_that_sets_the_number_of_weights():
+    model = chain(lambda: SeveralWeights(count=3))()
     clone = clone_model(clone_model(model))
     assert len(clone.weights) == 3
     assert_computes_the_same(model, clone)
 
 
-class Popping(Dense):
-    """Takes what it wants out of `*args` and `**kwargs`."""
+class PopsArguments(Dense):
+    """Pops its own arguments from `**kwargs`."""
 
     def __init__(self, *args, **kwargs):
         self.offset = kwargs.pop('offset')
@@ -99,9 +99,9 @@ class Popping(Dense):
         return self.function(outputs) if self.function else outputs
 
 
-def test_arguments_that_are_taken_out_of_the_keywords(assert_faithful):
+def test_arguments_popped_from_the_keywords(assert_faithful):
     def build():
-        return chain(lambda: Popping(
+        return chain(lambda: PopsArguments(
             3, activation='relu', offset=np.array([1., 2., 3.]), function=K.tanh,
             activity_regularizer=regularizers.l1(.25)))()
     assert_faithful(build)
@@ -110,8 +110,8 @@ def test_arguments_that_are_taken_out_of_the_keywords(assert_faithful):
     np.testing.assert_allclose(layer.offset, [1, 2, 3])
 
 
-class Added(Layer):
-    """Hands its keywords on to `Layer`, and has an argument."""
+class WithUnits(Layer):
+    """Has an argument, and passes its keywords to `Layer`."""
 
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
@@ -131,7 +131,7 @@ class Added(Layer):
 
 
 def test_regularizers_of_a_layer_without_a_config():
-    model = chain(lambda: Added(2, name='mine', trainable=False))()
+    model = chain(lambda: WithUnits(2, name='mine', trainable=False))()
     clone = clone_model(model)
     clone.set_weights(model.get_weights())
     assert clone.layers[-1].name == 'mine'
@@ -141,15 +141,15 @@ def test_regularizers_of_a_layer_without_a_config():
                                rtol=1e-5)
 
 
-def test_layer_whose_regularizer_was_set_by_hand_after_it_was_made():
-    layer = Added(2)
+def test_regularizer_set_after_the_constructor():
+    layer = WithUnits(2)
     layer.activity_regularizer = regularizers.l1(.25)
     clone = clone_model(chain(lambda: layer)())
     np.testing.assert_allclose(clone.layers[-1].activity_regularizer.l1, .25)
 
 
-class Through(Layer):
-    """Is given layers one after the other."""
+class AppliesInOrder(Layer):
+    """Takes layers as positional arguments, and applies them in order."""
 
     def __init__(self, first, *others, **kwargs):
         super().__init__(**kwargs)
@@ -168,12 +168,13 @@ class Through(Layer):
         return inputs
 
 
-def test_layers_that_are_given_one_after_the_other(assert_faithful):
-    assert_faithful(chain(lambda: Through(Dense(3), Dense(3, activation='tanh'))))
+def test_layers_passed_as_positional_arguments(assert_faithful):
+    assert_faithful(chain(
+        lambda: AppliesInOrder(Dense(3), Dense(3, activation='tanh'))))
 
 
 class Table(Layer):
-    """Computes with what it was given: a function, an initializer, a table."""
+    """Computes with its arguments: a function, an initializer and a table."""
 
     def __init__(self, function, initializer, table, **kwargs):
         super().__init__(**kwargs)
@@ -189,7 +190,7 @@ class Table(Layer):
         return self._function(self.factor * inputs + self._table)
 
 
-def test_arguments_that_are_kept_under_other_names():
+def test_arguments_stored_under_other_names():
     def double(x):
         return 2 * x
     model = chain(lambda: Table(double, initializers.Constant(3.), [1., 2., 3.]))()
@@ -205,7 +206,7 @@ class Settings:
 
 
 class Configured(Layer):
-    """Is given an object with settings."""
+    """Takes an object with settings."""
 
     def __init__(self, settings=None, **kwargs):
         super().__init__(**kwargs)
@@ -224,8 +225,8 @@ def test_object_with_settings():
     assert_computes_the_same(model, clone)
 
 
-class Drawn(Layer):
-    """Draws what it computes with when it is made."""
+class RandomMatrix(Layer):
+    """Draws a random matrix in its constructor, and computes with it."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -235,20 +236,20 @@ class Drawn(Layer):
         return K.dot(inputs, K.constant(self.matrix))
 
 
-def test_matrix_that_a_layer_draws_when_it_is_made():
-    model = chain(Drawn)()
+def test_matrix_drawn_in_the_constructor():
+    model = chain(RandomMatrix)()
     clone = clone_model(model)
     np.testing.assert_allclose(clone.layers[-1].matrix, model.layers[-1].matrix)
     assert_computes_the_same(model, clone)
 
 
-class Strange(dict):
-    """A dict whose entries are attributes as well."""
+class AttributeDict(dict):
+    """A dict whose items are also attributes."""
     __getattr__ = dict.__getitem__
 
 
 class Options(Layer):
-    """Keeps what it is given, and has no config."""
+    """Stores its argument, and has no config."""
 
     def __init__(self, options, **kwargs):
         super().__init__(**kwargs)
@@ -258,16 +259,16 @@ class Options(Layer):
         return self.options.rate * inputs
 
 
-def test_argument_that_raises_another_error_for_a_missing_attribute(
+def test_argument_that_raises_a_key_error_for_a_missing_attribute(
         assert_faithful):
-    assert_faithful(chain(lambda: Options(Strange(rate=.5))))
+    assert_faithful(chain(lambda: Options(AttributeDict(rate=.5))))
 
 
-# What was set after a layer was made
+# Attributes that were set after the constructor
 
 
 class Gain(Layer):
-    """Has a number that its constructor does not take."""
+    """Has an attribute that is not an argument of its constructor."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -283,14 +284,14 @@ def with_gain():
     return layer
 
 
-def test_number_that_was_set_after_the_layer_was_made():
+def test_number_set_after_the_constructor():
     model = chain(with_gain)()
     clone = clone_model(model)
     np.testing.assert_allclose(clone.layers[-1].gain, 4)
     assert_computes_the_same(model, clone)
 
 
-def test_note_that_was_made_on_a_layer():
+def test_attribute_added_to_a_layer():
     model = chain(lambda: Dense(2))()
     model.layers[-1].note = {'by': ['me']}
     clone = clone_model(model)
@@ -299,41 +300,43 @@ def test_note_that_was_made_on_a_layer():
     assert model.layers[-1].note == {'by': ['me']}
 
 
-def set_activation():
+def dense_with_changed_settings():
     layer = Dense(3)
     layer.activation = activations.tanh
     layer.kernel_regularizer = regularizers.l2(.25)
     return layer
 
 
-def set_momentum():
+def normalization_with_changed_settings():
     layer = BatchNormalization()
     layer.epsilon, layer.momentum = .25, .5
     return layer
 
 
-def set_rate():
+def dropout_with_changed_rate():
     layer = Dropout(.5)
     layer.rate = 0.
     return layer
 
 
-def set_name():
+def layer_with_changed_name():
     layer = LeakyReLU(.1)
     layer.name = 'renamed'
     return layer
 
 
-@pytest.mark.parametrize('make', [set_activation, set_momentum, set_rate, set_name])
-def test_guard_settings_that_a_config_tells(make, assert_faithful):
+@pytest.mark.parametrize('make', [
+    dense_with_changed_settings, normalization_with_changed_settings,
+    dropout_with_changed_rate, layer_with_changed_name])
+def test_guard_settings_in_a_config(make, assert_faithful):
     assert_faithful(chain(make))
 
 
-# Variables that are no weights
+# Variables that are not weights
 
 
 class Temperature(Layer):
-    """Keeps its number in a variable alone, which Keras 2.3 takes for a weight."""
+    """Stores a number in a variable. Keras 2.3 regards this as a weight."""
 
     def __init__(self, start=1., **kwargs):
         super().__init__(**kwargs)
@@ -357,7 +360,7 @@ class TemperatureWithConfig(Temperature):
 @pytest.mark.parametrize('make', [
     Temperature, TemperatureRequired,
     pytest.param(TemperatureWithConfig, id='guard TemperatureWithConfig')])
-def test_value_of_a_variable_that_is_no_weight(make, assert_faithful):
+def test_value_of_a_variable_that_is_not_a_weight(make, assert_faithful):
     assert_faithful(chain(lambda: make(3.)))
     model = chain(lambda: make(3.))()
     clone = clone_model(model)
@@ -367,7 +370,7 @@ def test_value_of_a_variable_that_is_no_weight(make, assert_faithful):
     np.testing.assert_allclose(K.get_value(clone.layers[-1].temperature), 3)
 
 
-def test_value_that_a_callback_gave_to_a_variable_that_is_no_weight():
+def test_value_set_by_a_callback_on_a_variable_that_is_not_a_weight():
     model = chain(Temperature)()
     K.set_value(model.layers[-1].temperature, [3.] * 3)
     clone = clone_model(clone_model(model))
@@ -376,7 +379,7 @@ def test_value_that_a_callback_gave_to_a_variable_that_is_no_weight():
 
 
 class Counting(Layer):
-    """Counts its batches in a list of variables."""
+    """Counts batches in a list of variables."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -417,19 +420,19 @@ def test_guard_states_are_not_shared():
     np.testing.assert_allclose(clone.predict(value), expected, rtol=1e-5)
 
 
-def test_weights_that_were_made_not_trainable_one_by_one():
+def test_weights_moved_to_the_non_trainable_ones():
     model = chain(lambda: Dense(2))()
     dense = model.layers[-1]
     dense._trainable_weights = [dense.bias]
     dense._non_trainable_weights = [dense.kernel]
     clone = clone_model(model)
-    its = clone.layers[-1]
-    assert clone.trainable_weights == [its.bias]
-    assert clone.non_trainable_weights == [its.kernel]
+    cloned = clone.layers[-1]
+    assert clone.trainable_weights == [cloned.bias]
+    assert clone.non_trainable_weights == [cloned.kernel]
     assert_computes_the_same(model, clone)
 
 
-# Flags of inner layers
+# `trainable` of inner layers
 
 
 def frozen_forward_layer():
@@ -494,21 +497,21 @@ FROZEN = {
 
 
 @pytest.mark.parametrize('make', list(FROZEN), ids=lambda make: make.__name__)
-def test_inner_layer_that_was_made_not_trainable(make, assert_faithful):
+def test_frozen_inner_layer(make, assert_faithful):
     assert_faithful(chain(make, shape=(4, 3)))
     model = chain(make, shape=(4, 3))()
     clone = clone_model(model)
-    flags, its = ([layer.trainable for layer in FROZEN[make](each.layers[-1])]
-                  for each in (model, clone))
-    assert its == flags
-    assert False in its
+    flags, cloned = ([layer.trainable for layer in FROZEN[make](each.layers[-1])]
+                     for each in (model, clone))
+    assert cloned == flags
+    assert False in cloned
     for kind in ('trainable_weights', 'non_trainable_weights'):
-        shapes, its = (list(map(K.int_shape, getattr(each, kind)))
-                       for each in (model, clone))
-        assert its == shapes
+        shapes, cloned = (list(map(K.int_shape, getattr(each, kind)))
+                          for each in (model, clone))
+        assert cloned == shapes
 
 
-def test_inner_layer_that_was_made_not_trainable_after_the_model():
+def test_inner_layer_frozen_after_the_model_was_created():
     model = chain(lambda: Bidirectional(GRU(2)), shape=(4, 3))()
     model.layers[-1].backward_layer.trainable = False
     clone = clone_model(model)
@@ -528,8 +531,8 @@ def test_guard_flag_of_a_layer_in_a_nested_model():
 
 @pytest.mark.parametrize('is_frozen_first', [
     False, pytest.param(True, id='guard True')])
-def test_updates_of_a_layer_that_was_frozen_in_a_nested_model(is_frozen_first):
-    """Those of before are kept by the nested model and go on."""
+def test_updates_of_a_frozen_layer_in_a_nested_model(is_frozen_first):
+    """Updates from before the layer was frozen are kept by the nested model."""
     x = Input((3,))
     inner = Sequential([Dense(2), BatchNormalization()])
     inner.layers[1].trainable = not is_frozen_first
@@ -543,7 +546,7 @@ def test_updates_of_a_layer_that_was_frozen_in_a_nested_model(is_frozen_first):
 # Losses and updates
 
 
-def test_loss_that_was_added_to_a_model(assert_faithful):
+def test_loss_added_to_a_model(assert_faithful):
     def build():
         x = Input((3,))
         hidden = Dense(2)(x)
@@ -562,7 +565,7 @@ def test_loss_that_was_added_to_a_model(assert_faithful):
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
-def test_loss_that_was_added_to_a_nested_model(assert_faithful):
+def test_loss_added_to_a_nested_model(assert_faithful):
     def build():
         inner = chain(lambda: Dense(3))()
         inner.add_loss(K.sum(K.square(inner.layers[-1].kernel)))
@@ -570,8 +573,8 @@ def test_loss_that_was_added_to_a_nested_model(assert_faithful):
     assert_faithful(build)
 
 
-class Hidden(Layer):
-    """Holds a layer where Keras does not look for it."""
+class HidesLayer(Layer):
+    """Holds a layer where Keras does not find it."""
 
     def __init__(self, hide, **kwargs):
         super().__init__(**kwargs)
@@ -597,13 +600,13 @@ class Hidden(Layer):
     ids=['dict', 'function'])
 def test_loss_of_a_weight_of_a_hidden_layer(hide, assert_faithful):
     def build():
-        model = chain(lambda: Hidden(hide))()
+        model = chain(lambda: HidesLayer(hide))()
         model.add_loss(K.sum(K.square(model.trainable_weights[0])))
         return model
     assert_faithful(build)
 
 
-def test_loss_of_two_tensors_that_was_added_to_a_model(assert_faithful):
+def test_loss_of_two_tensors_added_to_a_model(assert_faithful):
     def build():
         x = Input((3,))
         mean, spread = Dense(2)(x), Dense(2)(x)
@@ -646,12 +649,12 @@ def test_guard_losses_of_regularizers_are_counted_once(make):
     assert len(clone.losses) == len(model.losses)
 
 
-def test_training_is_that_of_the_original():
+def test_clone_is_trained_like_the_original():
     def build():
         x = Input((4, 3))
         layer = Bidirectional(SimpleRNN(2))
         layer.forward_layer.trainable = False
-        y = Keep(.5)(layer(x))
+        y = StoresOtherValue(.5)(layer(x))
         model = Model(x, Dense(1)(y))
         model.add_loss(K.sum(K.square(y)))
         return model
@@ -666,34 +669,34 @@ def test_training_is_that_of_the_original():
     assert len(clone.trainable_weights) == len(model.trainable_weights)
 
 
-# Nothing is left behind
+# Failed clones leave nothing behind
 
 
-class Raising(Layer):
-    """Raises when it is made, if it is told to."""
+class RaisesInConstructor(Layer):
+    """Raises an exception in its constructor, if `error` is set."""
 
     error = None
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        if Raising.error is not None:
-            raise Raising.error
+        if RaisesInConstructor.error is not None:
+            raise RaisesInConstructor.error
 
     def call(self, inputs):
         return inputs
 
 
-class Blocking(Raising):
-    """Cannot be made anew otherwise either."""
+class RaisesInNew(RaisesInConstructor):
+    """Cannot be copied, either, because `__new__` raises as well."""
 
     def __new__(cls, *args, **kwargs):
-        if Raising.error is not None:
-            raise Raising.error
+        if RaisesInConstructor.error is not None:
+            raise RaisesInConstructor.error
         return super().__new__(cls)
 
 
 def relu(x):
-    """Has the name of an activation of Keras, and computes something else."""
+    """Has the name of a Keras activation, but computes something else."""
     return -K.relu(-x)
 
 
@@ -706,9 +709,9 @@ def relu(x):
 def test_interrupted_clone_leaves_nothing_behind(error, wrap, monkeypatch):
     from keras_clone.check.independence import changes, snapshot
     model = chain(lambda: Dense(3), lambda: Dense(3, activation='relu'),
-                  wrap(Raising))()
+                  wrap(RaisesInConstructor))()
     before, objects = snapshot(model), dict(get_custom_objects())
-    monkeypatch.setattr(Raising, 'error', error())
+    monkeypatch.setattr(RaisesInConstructor, 'error', error())
     with pytest.raises(error):
         clone_model(model)
     monkeypatch.undo()
@@ -723,9 +726,9 @@ def test_failed_clone_with_functions_of_the_user_leaves_nothing_behind(
         error, monkeypatch):
     from keras_clone.check.independence import changes, snapshot
     model = chain(lambda: Dense(3, activation=relu), lambda: Reshape((1, 3)),
-                  lambda: TimeDistributed(Keep(.5)), Blocking)()
+                  lambda: TimeDistributed(StoresOtherValue(.5)), RaisesInNew)()
     before, objects = snapshot(model), dict(get_custom_objects())
-    monkeypatch.setattr(Raising, 'error', error())
+    monkeypatch.setattr(RaisesInConstructor, 'error', error())
     with pytest.raises(error):
         clone_model(model)
     monkeypatch.undo()

@@ -1,4 +1,4 @@
-"""What a clone does, other threads do not see; and what they do, it does not see."""
+"""Cloning does not affect other threads, nor do they affect cloning."""
 import contextlib
 import threading
 
@@ -10,26 +10,26 @@ from keras.layers import Input, Layer, TimeDistributed
 from keras.models import Model, clone_model, model_from_json
 from keras.utils import custom_object_scope, get_custom_objects
 
-# On TensorFlow 2.2, Keras 2.3.1 computes in no thread but the first.
+# On TensorFlow 2.2, Keras 2.3.1 works only in the main thread.
 pytestmark = pytest.mark.once
 
 
 def relu(x):
-    """Has the name of an activation of Keras, and computes something else."""
+    """Has the name of a Keras activation, but computes something else."""
     return -K.relu(-x)
 
 
 class Dense(layers.Dense):
-    """Has the name of a layer of Keras, and computes something else."""
+    """Has the name of a Keras layer, but computes something else."""
 
     def call(self, inputs):
         return 2 * super().call(inputs)
 
 
 class Pausing(Layer):
-    """Lets another thread look while its model is being cloned."""
+    """Calls a function in another thread while its model is being cloned."""
 
-    look = None
+    observe = None
 
     def call(self, inputs):
         return inputs
@@ -45,15 +45,15 @@ class Pausing(Layer):
 
     @classmethod
     def pause(cls):
-        look, Pausing.look = cls.look, None
-        if look:
-            in_another_thread(look)
-            Pausing.look = staticmethod(look)
+        observe, Pausing.observe = cls.observe, None
+        if observe:
+            in_another_thread(observe)
+            Pausing.observe = staticmethod(observe)
 
 
 @contextlib.contextmanager
 def graph_of(session):
-    """Context in which Keras builds where it does in the main thread."""
+    """Context in which Keras uses the graph of the main thread."""
     if session is None:
         yield
     else:
@@ -62,7 +62,7 @@ def graph_of(session):
 
 
 def in_another_thread(function):
-    """Returns what a function returns in another thread, and raises what it does."""
+    """Calls a function in another thread, and returns or raises what it does."""
     session = K.get_session() if K.backend() == 'tensorflow' else None
     found, raised = [], []
 
@@ -81,13 +81,13 @@ def in_another_thread(function):
 
 
 def plain():
-    """A model with a layer of the user's, as Keras itself can clone it."""
+    """A model with a custom layer that the released Keras can clone."""
     x = Input((3,))
     return Model(x, Pausing()(Dense(2)(x)))
 
 
 def nested():
-    """The same in a nested model, and with a function."""
+    """A model with a custom layer in a nested model, and a custom function."""
     x = Input((3,))
     inner = Model(x, Pausing()(Dense(2, activation=relu)(x)))
     y = Input((3,))
@@ -105,30 +105,30 @@ MODELS = pytest.mark.parametrize('build', [
 
 
 @pytest.fixture
-def look(monkeypatch):
-    """Returns a function that has another thread look at something while a model
-    is cloned, and returns what it saw each time."""
-    def while_cloning(model, function):
+def observe(monkeypatch):
+    """Returns a function that clones a model, meanwhile calls a function in another
+    thread, and returns the results of the calls."""
+    def observe_while_cloning(model, function):
         seen = []
-        monkeypatch.setattr(Pausing, 'look',
+        monkeypatch.setattr(Pausing, 'observe',
                             staticmethod(lambda: seen.append(function())))
         clone_model(model)
         monkeypatch.undo()
         assert seen
         return seen
-    return while_cloning
+    return observe_while_cloning
 
 
 @MODELS
-def test_custom_objects_are_as_before_to_another_thread(build, look):
+def test_custom_objects_are_unchanged_for_another_thread(build, observe):
     model, before = build(), dict(get_custom_objects())
-    seen = look(model, lambda: dict(get_custom_objects()))
+    seen = observe(model, lambda: dict(get_custom_objects()))
     assert all(objects == before for objects in seen)
 
 
 @MODELS
-def test_names_mean_to_another_thread_what_they_meant(build, look):
-    seen = look(build(), lambda: (
+def test_names_are_resolved_as_before_in_another_thread(build, observe):
+    seen = observe(build(), lambda: (
         layers.deserialize({'class_name': 'Dense', 'config': {'units': 2}}),
         activations.get('relu')))
     assert {type(layer) for layer, _ in seen} == {layers.Dense}
@@ -136,28 +136,28 @@ def test_names_mean_to_another_thread_what_they_meant(build, look):
 
 
 @MODELS
-def test_another_thread_reads_a_model_meanwhile(build, look):
+def test_another_thread_loads_a_model_during_cloning(build, observe):
     x = Input((3,))
     text = Model(x, layers.Dense(2, activation='relu')(x)).to_json()
-    seen = look(build(), lambda: model_from_json(text).layers[-1])
+    seen = observe(build(), lambda: model_from_json(text).layers[-1])
     assert {type(layer) for layer in seen} == {layers.Dense}
     assert {layer.activation for layer in seen} == {activations.relu}
 
 
 @MODELS
-def test_another_thread_clones_meanwhile(build, look):
+def test_another_thread_clones_during_cloning(build, observe):
     model = build()
     x = Input((3,))
     other = Model(x, layers.Dense(2, activation='relu')(x))
-    for clone in look(model, lambda: clone_model(other)):
+    for clone in observe(model, lambda: clone_model(other)):
         assert type(clone.layers[-1]) is layers.Dense
         assert clone.layers[-1].activation is activations.relu
 
 
-def test_two_threads_clone_the_same_model(look):
+def test_two_threads_clone_the_same_model(observe):
     model = nested()
     value = np.ones((2, 3))
-    for clone in look(model, lambda: clone_model(model)):
+    for clone in observe(model, lambda: clone_model(model)):
         clone.set_weights(model.get_weights())
         np.testing.assert_allclose(clone.predict(value), model.predict(value),
                                    rtol=1e-5)
@@ -165,7 +165,7 @@ def test_two_threads_clone_the_same_model(look):
 
 
 @MODELS
-def test_scope_that_another_thread_opens_meanwhile_stays_as_it_is(build, look):
+def test_scope_opened_by_another_thread_during_cloning_is_kept(build, observe):
     model, opened = build(), []
 
     def open_scope():
@@ -173,7 +173,7 @@ def test_scope_that_another_thread_opens_meanwhile_stays_as_it_is(build, look):
             opened.append(custom_object_scope({'mine': relu}))
             opened[0].__enter__()
     try:
-        look(model, open_scope)
+        observe(model, open_scope)
         assert get_custom_objects()['mine'] is relu
     finally:
         opened[0].__exit__()
@@ -189,9 +189,9 @@ def test_clone_in_another_thread():
 
 
 @MODELS
-def test_another_thread_sees_the_model_as_it_was(build, look):
+def test_another_thread_sees_an_unchanged_model(build, observe):
     from keras_clone.check.independence import changes, snapshot
     model = build()
     before = snapshot(model)
-    for after in look(model, lambda: snapshot(model)):
+    for after in observe(model, lambda: snapshot(model)):
         assert not changes(before, after)

@@ -1,7 +1,7 @@
-"""User's code that asks what its attributes and configs are, or uses them twice.
+"""User code that inspects attributes and configs, or uses configs several times.
 
-`get_config`, `from_config` and constructors are the user's own: they see what they
-see without this package. Most of these models Keras itself clones right.
+`get_config`, `from_config` and constructors of the user receive the same objects as
+without this package. The released Keras clones most of these models correctly.
 """
 import base64
 import collections
@@ -32,7 +32,7 @@ def halved(x, factor=.5):
 
 
 def chain(*makers, shape=(3,)):
-    """A function that builds a functional model of fresh layers."""
+    """Returns a function that builds a functional model of new layers."""
     def build():
         x = inputs = Input(shape)
         for make_layer in makers:
@@ -42,7 +42,7 @@ def chain(*makers, shape=(3,)):
 
 
 def assert_computes_the_same(model, clone, *shape):
-    """The clone computes what the model does, with weights of its own."""
+    """Checks that the clone computes the same, with its own weights."""
     values = [np.full((2,) + shape, i + 1.) for i, _ in enumerate(model.inputs)]
     clone.set_weights(model.get_weights())
     expected = model.predict(values)
@@ -51,8 +51,8 @@ def assert_computes_the_same(model, clone, *shape):
     np.testing.assert_allclose(clone.predict(values), expected, rtol=1e-5)
 
 
-class Holding(Layer):
-    """A layer that uses others, which its subclasses make or are given."""
+class WithLayers(Layer):
+    """Base class of layers that use other layers."""
 
     def held(self):
         return [self.inner]
@@ -71,11 +71,11 @@ class Holding(Layer):
         return self.held()[0].compute_output_shape(input_shape)
 
 
-# Questions about functions
+# Code that inspects functions
 
 
-class Gated(Layer):
-    """Writes a function of the user's by a name of its own."""
+class NamesItsFunction(Layer):
+    """Its config has a custom name for its function."""
 
     def __init__(self, activation, **kwargs):
         super().__init__(**kwargs)
@@ -90,16 +90,16 @@ class Gated(Layer):
 
 
 @pytest.mark.parametrize('activation', ['swish', 'tanh'])
-def test_guard_config_that_asks_which_function_it_is(activation, assert_faithful):
-    assert_faithful(chain(lambda: Gated(activation)))
+def test_guard_config_that_compares_functions(activation, assert_faithful):
+    assert_faithful(chain(lambda: NamesItsFunction(activation)))
 
 
 NAMES = {swish: 'swish', activations.relu: 'relu', K.tanh: 'tanh'}
 FUNCTIONS = {name: function for function, name in NAMES.items()}
 
 
-class Named(Layer):
-    """Looks its function up in a dict whose keys are functions."""
+class LooksUpFunction(Layer):
+    """Looks up its function in a dict whose keys are functions."""
 
     def __init__(self, function, **kwargs):
         super().__init__(**kwargs)
@@ -114,12 +114,12 @@ class Named(Layer):
 
 @pytest.mark.parametrize('function', ['swish', 'relu', K.tanh],
                          ids=['own', 'of Keras', 'of the backend'])
-def test_guard_config_from_a_dict_with_functions_as_keys(function, assert_faithful):
-    assert_faithful(chain(lambda: Named(function)))
+def test_guard_config_from_a_dict_keyed_by_functions(function, assert_faithful):
+    assert_faithful(chain(lambda: LooksUpFunction(function)))
 
 
-class Inspected(Layer):
-    """Hands its function on, and asks for its name and its arguments."""
+class InspectsFunction(Layer):
+    """Inspects the name and the signature of its function."""
 
     def __init__(self, function, **kwargs):
         super().__init__(**kwargs)
@@ -137,13 +137,13 @@ class Inspected(Layer):
 
 
 @pytest.mark.parametrize('function', [swish, halved])
-def test_guard_constructor_that_asks_what_its_function_takes(function,
-                                                             assert_faithful):
-    assert_faithful(chain(lambda: Inspected(function)))
+def test_guard_constructor_that_inspects_the_signature_of_its_function(
+        function, assert_faithful):
+    assert_faithful(chain(lambda: InspectsFunction(function)))
 
 
-class Twin(Layer):
-    """Tries its config out before it hands it over."""
+class ReadsItsOwnConfig(Layer):
+    """Creates a layer from its config in `get_config`, as a check."""
 
     def __init__(self, activation, **kwargs):
         super().__init__(**kwargs)
@@ -159,15 +159,15 @@ class Twin(Layer):
         return config
 
 
-def test_guard_config_that_is_tried_out(assert_faithful):
-    assert_faithful(chain(lambda: Twin('tanh')))
+def test_guard_get_config_that_creates_a_layer_from_the_config(assert_faithful):
+    assert_faithful(chain(lambda: ReadsItsOwnConfig('tanh')))
 
 
-# Questions about layers
+# Code that inspects layers
 
 
-class ByClassName(Holding):
-    """Writes the class of its layer by its name, and allows few classes."""
+class ByClassName(WithLayers):
+    """Its config has the class name of its layer, one of a few allowed classes."""
 
     def __init__(self, inner, **kwargs):
         super().__init__(**kwargs)
@@ -185,12 +185,12 @@ class ByClassName(Holding):
         return cls(getattr(layers, name).from_config(inner), **config)
 
 
-def test_guard_config_that_names_the_class_of_a_layer(assert_faithful):
+def test_guard_config_with_the_class_name_of_a_layer(assert_faithful):
     assert_faithful(chain(lambda: ByClassName(Dense(3, activation='tanh'))))
 
 
-class OtherKey(Holding):
-    """Takes its layer out of the config under another key."""
+class ReadsAnotherKey(WithLayers):
+    """Its `from_config` reads the layer under another key."""
 
     def __init__(self, inner, gain=2., **kwargs):
         super().__init__(**kwargs)
@@ -211,22 +211,22 @@ class OtherKey(Holding):
         return cls(inner=inner, **config)
 
 
-def test_guard_from_config_that_takes_a_layer_under_another_key(assert_faithful):
-    assert_faithful(chain(lambda: OtherKey(Dense(2), gain=3.)))
+def test_guard_from_config_that_reads_a_layer_under_another_key(assert_faithful):
+    assert_faithful(chain(lambda: ReadsAnotherKey(Dense(2), gain=3.)))
 
 
 class Registered(Layer):
-    """Enters itself in a list of the class, and looks there when it is built."""
-    made = []
+    """Adds itself to a class attribute, which `build` reads."""
+    instances = []
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         assert type(self) is Registered
-        Registered.made.append(self)
-        self.place = len(Registered.made) - 1
+        Registered.instances.append(self)
+        self.index = len(Registered.instances) - 1
 
     def build(self, input_shape):
-        assert Registered.made[self.place] is self
+        assert Registered.instances[self.index] is self
         self.factor = self.add_weight('factor', (1,), initializer='uniform')
         super().build(input_shape)
 
@@ -234,19 +234,19 @@ class Registered(Layer):
         return self.factor * inputs
 
 
-def test_guard_layer_that_enters_itself_in_a_list(monkeypatch):
-    monkeypatch.setattr(Registered, 'made', [])
+def test_guard_layer_that_registers_itself_in_a_list(monkeypatch):
+    monkeypatch.setattr(Registered, 'instances', [])
     model = chain(Registered)()
     clone = clone_model(model)
     for layer in (model.layers[-1], clone.layers[-1]):
-        assert Registered.made[layer.place] is layer
+        assert Registered.instances[layer.index] is layer
 
 
-# What is done with a config
+# Uses of a config
 
 
-class AsJson(Holding):
-    """Writes the config of its layer as a text."""
+class AsJson(WithLayers):
+    """Its config contains the config of its layer as JSON."""
 
     def __init__(self, inner, **kwargs):
         super().__init__(**kwargs)
@@ -268,7 +268,7 @@ class AsJson(Holding):
 
 
 class AsPickle(AsJson):
-    """Writes its layer as a pickled class and config."""
+    """Its config contains the pickled class and config of its layer."""
 
     def written(self):
         pickled = pickle.dumps((type(self.inner), self.inner.get_config()))
@@ -281,7 +281,7 @@ class AsPickle(AsJson):
 
 
 class AsLiteral(AsJson):
-    """Writes the config of its layer as Python shows it."""
+    """Its config contains the `repr` of the config of its layer."""
 
     def written(self):
         return repr(self.inner.get_config())
@@ -292,13 +292,13 @@ class AsLiteral(AsJson):
 
 
 @pytest.mark.parametrize('make', [AsJson, AsPickle, AsLiteral])
-def test_guard_config_of_a_layer_as_a_text(make, assert_faithful):
+def test_guard_config_of_a_layer_as_a_string(make, assert_faithful):
     assert_faithful(chain(lambda: make(Dense(3, activation='relu',
                                              kernel_regularizer='l2'))))
 
 
-class WholeModel(Holding):
-    """Writes a model that it holds by `to_json`."""
+class WholeModel(WithLayers):
+    """Its config contains a model as JSON."""
 
     def __init__(self, inner, **kwargs):
         super().__init__(**kwargs)
@@ -324,7 +324,7 @@ def test_guard_config_with_a_model_as_json():
 
 
 class ThroughJson(Wrapper):
-    """A wrapper that sends its config through JSON."""
+    """A wrapper whose config is converted to JSON and back."""
 
     def build(self, input_shape):
         self.layer.build(input_shape)
@@ -345,8 +345,8 @@ def test_guard_wrapper_whose_config_goes_through_json(assert_faithful):
     assert_faithful(chain(lambda: ThroughJson(Dense(3, activation='relu'))))
 
 
-class Digested(Layer):
-    """Computes with a number that it gets from the digest of its config."""
+class HashesConfig(Layer):
+    """Computes with a hash of a config."""
 
     def __init__(self, inner, **kwargs):
         super().__init__(**kwargs)
@@ -363,11 +363,11 @@ class Digested(Layer):
 
 def test_guard_digest_of_a_config(assert_faithful):
     config = layers.serialize(Dense(2, name='inner'))
-    assert_faithful(chain(lambda: Digested(config)))
+    assert_faithful(chain(lambda: HashesConfig(config)))
 
 
 class KeepsConfig(Layer):
-    """Keeps the config that it was made from, and hands it out again."""
+    """Stores the config from which it was created, and returns it."""
 
     def __init__(self, kept=None, **kwargs):
         super().__init__(**kwargs)
@@ -384,15 +384,15 @@ class KeepsConfig(Layer):
         return cls(**dict(config, kept=copy.deepcopy(config['kept'])))
 
 
-def test_guard_config_that_is_kept_can_be_written_out():
+def test_guard_stored_config_can_be_serialized():
     model = chain(KeepsConfig)()
     clone = clone_model(clone_model(model))
     assert clone.layers[-1].kept == {'made': 'by hand'}
     assert clone.to_json() == model.to_json()
 
 
-class Collected(Layer):
-    """Its config has containers of several classes, and it insists on them."""
+class ContainersInConfig(Layer):
+    """Its config has containers of several classes, which it checks."""
 
     def __init__(self, span, counts, order, **kwargs):
         super().__init__(**kwargs)
@@ -412,13 +412,13 @@ class Collected(Layer):
 
 
 def test_guard_classes_of_the_containers_in_a_config(assert_faithful):
-    assert_faithful(chain(lambda: Collected(
+    assert_faithful(chain(lambda: ContainersInConfig(
         Span(-.1, .2), collections.Counter('aab'),
         collections.OrderedDict([('z', 3.), ('a', 5.)]))))
 
 
-class Logged(Layer):
-    """Counts and notes whenever it is asked for its config."""
+class CountsGetConfig(Layer):
+    """Counts and logs the calls of `get_config`."""
 
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
@@ -443,18 +443,18 @@ class Logged(Layer):
 
 
 def test_guard_config_with_side_effects():
-    model = chain(lambda: Logged(2, name='logged'))()
+    model = chain(lambda: CountsGetConfig(2, name='logged'))()
     clone = clone_model(model)
     assert clone.layers[-1].units == 2
     assert set(model.layers[-1]._asked) == {'2 logged'}
     assert clone.layers[-1]._asked is not model.layers[-1]._asked
 
 
-# Models with a constructor of their own
+# Models with a custom constructor
 
 
 class Keywords(Model):
-    """A functional model that takes whatever it needs out of `**options`."""
+    """A functional model that reads its arguments from `**options`."""
 
     def __init__(self, **options):
         x = Input((3,))
@@ -462,16 +462,16 @@ class Keywords(Model):
         super().__init__(x, y)
 
 
-class HandsOn(Model):
-    """Hands its other arguments on to `Model`."""
+class PassesKeywords(Model):
+    """Passes its other arguments to `Model`."""
 
     def __init__(self, units=4, **kwargs):
         x = Input((3,))
         super().__init__(inputs=x, outputs=Dense(units)(x), **kwargs)
 
 
-class Ignores(Model):
-    """Takes any arguments, and uses one of them."""
+class AcceptsAnyArguments(Model):
+    """Accepts any arguments, and uses one of them."""
 
     def __init__(self, *args, units=4, **kwargs):
         x = Input((3,))
@@ -481,18 +481,18 @@ class Ignores(Model):
 @pytest.mark.parametrize('make', [
     lambda: Keywords(units=5, activation='tanh'),
     lambda: Keywords(activation='tanh'),
-    lambda: HandsOn(5), lambda: Ignores(units=5)],
+    lambda: PassesKeywords(5), lambda: AcceptsAnyArguments(units=5)],
     ids=['units and activation', 'activation', 'handed on', 'ignored'])
-def test_guard_model_whose_constructor_takes_any_keyword(make):
+def test_guard_model_whose_constructor_accepts_any_keyword(make):
     model = make()
     assert_computes_the_same(model, clone_model(model), 3)
 
 
-# Models with a config of their own
+# Models with a custom config
 
 
 class Perceptron(Model):
-    """A functional model that is made from other arguments."""
+    """A functional model whose constructor takes other arguments."""
 
     def __init__(self, size, units, **kwargs):
         x = inputs = Input((size,))
@@ -509,7 +509,7 @@ class Perceptron(Model):
         return cls(**config)
 
 
-def test_guard_nested_model_with_a_config_of_its_own():
+def test_guard_nested_model_with_a_custom_config():
     a, b = Input((3,)), Input((3,))
     inner = Perceptron(3, [4, 2])
     model = Model([a, b], layers.subtract([inner(a), inner(b)]))
@@ -521,7 +521,7 @@ def test_guard_nested_model_with_a_config_of_its_own():
 
 
 class Subclassed(Model):
-    """Only its code knows its graph."""
+    """A subclassed model: its graph is defined by its code."""
 
     def __init__(self, units, name=None):
         super().__init__(name=name)
@@ -552,8 +552,8 @@ def test_guard_subclassed_model_in_a_functional_one():
 # Configs that are read several times
 
 
-class Copies(Holding):
-    """Makes several layers from one config."""
+class Copies(WithLayers):
+    """Creates several layers from one config."""
 
     def __init__(self, config, count=3, **kwargs):
         super().__init__(**kwargs)
@@ -574,7 +574,7 @@ def test_guard_several_layers_from_one_config(assert_faithful):
 
 
 class CopiesOfATemplate(Copies):
-    """The same, written as the config of the first of them."""
+    """The same; its config is that of the first layer."""
 
     def __init__(self, template, count=3, **kwargs):
         Layer.__init__(self, **kwargs)
@@ -596,8 +596,8 @@ def test_guard_deep_copies_of_a_layer(assert_faithful):
     assert len(clone_model(model).weights) == 6
 
 
-class SameConfigTwice(Holding):
-    """Writes one dict under two keys, for two layers."""
+class SameConfigTwice(WithLayers):
+    """Its config has the same dict under two keys, for two layers."""
 
     def __init__(self, first, second, **kwargs):
         super().__init__(**kwargs)
@@ -616,8 +616,8 @@ def test_guard_one_config_of_two_layers(assert_faithful):
     assert_faithful(chain(lambda: SameConfigTwice(config, config)))
 
 
-class Growing(Wrapper):
-    """Makes its layers from a config that it alters each time."""
+class ChangesConfig(Wrapper):
+    """Creates its layers from a config that it changes each time."""
 
     def __init__(self, layer, count=2, **kwargs):
         super().__init__(layer, **kwargs)
@@ -658,15 +658,15 @@ class Growing(Wrapper):
         return dict(super().get_config(), count=self.count)
 
 
-def test_guard_layers_from_a_config_that_is_altered():
-    model = chain(lambda: Growing(Dense(2)))()
+def test_guard_layers_from_a_config_that_is_changed():
+    model = chain(lambda: ChangesConfig(Dense(2)))()
     clone = clone_model(model)
     assert_computes_the_same(model, clone, 3)
     assert [each.units for each in clone.layers[-1].members] == [2, 3]
 
 
 class BothWays(Wrapper):
-    """Makes the layer that goes back from the config of the one that it is given."""
+    """Creates the backward layer from the config of the forward layer."""
 
     def __init__(self, layer, **kwargs):
         super().__init__(layer, **kwargs)
@@ -698,12 +698,12 @@ class BothWays(Wrapper):
         self.back.set_weights(weights[3:])
 
 
-def test_guard_wrapper_that_makes_a_second_layer_of_a_config(assert_faithful):
+def test_guard_wrapper_that_creates_a_second_layer_from_a_config(assert_faithful):
     assert_faithful(chain(lambda: BothWays(SimpleRNN(2)), shape=(4, 3)))
 
 
 class StackOf(RNN):
-    """A recurrent layer of several cells that are made from one config."""
+    """A recurrent layer with several cells that are created from one config."""
 
     def __init__(self, cell_config, count, **kwargs):
         self.cell_config, self.count = cell_config, count
@@ -733,7 +733,7 @@ def test_guard_cells_from_one_config():
 
 
 def test_several_layers_from_the_config_of_a_custom_layer(assert_faithful):
-    assert_faithful(chain(lambda: CopiesOfATemplate(OtherKey(Dense(2)))))
+    assert_faithful(chain(lambda: CopiesOfATemplate(ReadsAnotherKey(Dense(2)))))
 
 
 def test_json_of_a_layer_with_a_function_of_the_user(assert_faithful):
@@ -741,10 +741,10 @@ def test_json_of_a_layer_with_a_function_of_the_user(assert_faithful):
 
 
 def test_wrapper_through_json_around_a_custom_layer(assert_faithful):
-    assert_faithful(chain(lambda: ThroughJson(Gated('swish'))))
+    assert_faithful(chain(lambda: ThroughJson(NamesItsFunction('swish'))))
 
 
-def test_nested_model_with_own_config_beside_a_lambda(assert_faithful):
+def test_nested_model_with_a_custom_config_next_to_a_lambda(assert_faithful):
     assert_faithful(chain(lambda: Perceptron(3, [3]),
                           lambda: Lambda(lambda x: halved(x)),
                           lambda: Reshape((3, 1))))

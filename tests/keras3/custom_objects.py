@@ -1,4 +1,4 @@
-"""Classes and functions of a user's own, none of them registered with Keras."""
+"""User-defined classes and functions, none of them registered with Keras."""
 import keras
 from keras import Model, activations, initializers, layers, ops, regularizers
 
@@ -11,12 +11,12 @@ def gelu(x):
 
 
 def relu(x):
-    """Has the name of an activation of Keras, and computes something else."""
+    """Has the name of a Keras activation, but computes something else."""
     return -ops.relu(-x)
 
 
 class Thrice:
-    """A callable object, and one with a method to pass on."""
+    """A callable object with a method that can be passed to layers."""
 
     def __call__(self, x):
         return 3 * x
@@ -48,7 +48,7 @@ class Scale(layers.Layer):
 
 
 class Both(layers.Layer):
-    """Holds two layers, written out by hand under names of its own."""
+    """Holds two layers, which it serializes under custom keys."""
 
     def __init__(self, first, second, **kwargs):
         super().__init__(**kwargs)
@@ -70,7 +70,7 @@ class Both(layers.Layer):
 
 
 class Holder(layers.Layer):
-    """Hands its layer out as it is, in a container."""
+    """Its config contains the layer itself, in a container."""
 
     def __init__(self, held, **kwargs):
         super().__init__(**kwargs)
@@ -84,7 +84,7 @@ class Holder(layers.Layer):
 
 
 class WithoutConfig(layers.Layer):
-    """Has a function as an argument, and no config."""
+    """Takes a function as an argument, and has no config."""
 
     def __init__(self, function, **kwargs):
         super().__init__(**kwargs)
@@ -95,7 +95,7 @@ class WithoutConfig(layers.Layer):
 
 
 class Bare(layers.Layer):
-    """Its constructor takes none of the arguments that every layer has."""
+    """Its constructor takes no `**kwargs`."""
 
     def __init__(self, factor=1.):
         super().__init__()
@@ -106,7 +106,7 @@ class Bare(layers.Layer):
 
 
 class Forgetful(layers.Layer):
-    """Its config lacks an argument, which is required."""
+    """Its config lacks a required argument."""
 
     def __init__(self, factor, **kwargs):
         super().__init__(**kwargs)
@@ -120,7 +120,7 @@ class Forgetful(layers.Layer):
 
 
 class Once(Forgetful):
-    """Nothing makes a second one: not even its class makes a bare one."""
+    """No second instance can be created: its `__new__` requires an argument."""
 
     def __new__(cls, factor, **kwargs):
         return super().__new__(cls, factor, **kwargs)
@@ -131,7 +131,7 @@ class Cell(layers.SimpleRNNCell):
 
 
 class Ones(initializers.Initializer):
-    """Named as an initializer of Keras, but gives twos."""
+    """Has the name of a Keras initializer, but returns twos."""
 
     def __call__(self, shape, dtype=None):
         return 2 * ops.ones(shape, dtype)
@@ -151,7 +151,7 @@ class Strong(regularizers.Regularizer):
 
 
 class Noise(layers.Layer):
-    """Hands out a generator, which has a state."""
+    """Its config contains a seed generator, which has a state."""
 
     def __init__(self, seed, **kwargs):
         super().__init__(**kwargs)
@@ -165,7 +165,7 @@ class Noise(layers.Layer):
 
 
 def chain(*makers, shape=(3,)):
-    """A function that builds a functional model of fresh layers."""
+    """Returns a function that builds a functional model of new layers."""
     def build():
         x = inputs = keras.Input(shape, name='x')
         for make_layer in makers:

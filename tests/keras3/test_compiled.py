@@ -1,6 +1,6 @@
-"""A clone is compiled with what its model was compiled with, to the last argument.
+"""A clone is compiled with the same arguments as the model.
 
-Keras's own configs leave some arguments out, and know nothing of what is a user's.
+The configs of Keras omit some arguments, and those of user-defined objects.
 """
 import keras
 import numpy as np
@@ -21,7 +21,7 @@ def compiled(loss='mse', optimizer='sgd', **arguments):
 
 
 def assert_trains_alike(model, clone, x=X, y=Y):
-    """Evaluates and trains both, and compares losses, metrics and weights."""
+    """Evaluates and trains both models, and compares losses, metrics and weights."""
     assert clone.compiled
     assert clone.optimizer is not model.optimizer
     clone.set_weights(model.get_weights())
@@ -34,11 +34,11 @@ def assert_trains_alike(model, clone, x=X, y=Y):
         for name in expected:
             np.testing.assert_allclose(found[name], expected[name], rtol=1e-4,
                                        atol=1e-6)
-    for mine, its in zip(model.get_weights(), clone.get_weights()):
-        np.testing.assert_allclose(its, mine, rtol=1e-4, atol=1e-6)
+    for original, cloned in zip(model.get_weights(), clone.get_weights()):
+        np.testing.assert_allclose(cloned, original, rtol=1e-4, atol=1e-6)
 
 
-# Losses of Keras
+# Keras losses
 
 
 @pytest.mark.parametrize('make', [
@@ -94,7 +94,7 @@ def test_metric_with_arguments(make):
     assert metric not in clone._compile_metrics.metrics
 
 
-def test_metrics_that_are_weighted():
+def test_weighted_metrics():
     model = compiled(metrics=['mae'],
                      weighted_metrics=[quantile(.9), metrics.MeanSquaredError()])
     clone = clone_model(model)
@@ -105,7 +105,7 @@ def test_metrics_that_are_weighted():
     np.testing.assert_allclose(found, expected, rtol=1e-4)
 
 
-def test_guard_values_that_a_metric_has_gathered_are_not_shared():
+def test_guard_accumulated_values_of_a_metric_are_not_shared():
     metric = metrics.CosineSimilarity(axis=0)
     model = compiled(metrics=[metric])
     clone = clone_model(model)
@@ -113,7 +113,7 @@ def test_guard_values_that_a_metric_has_gathered_are_not_shared():
     np.testing.assert_allclose(float(metric.result()), 0)
 
 
-# What is the user's
+# User-defined losses and metrics
 
 
 class Focal(losses.Loss):
@@ -127,8 +127,8 @@ class Focal(losses.Loss):
         return ops.mean(ops.abs(y - y_pred) ** self._power, -1)
 
 
-class Bounded(losses.Loss):
-    """Keeps another number than it is given, under the name of the argument."""
+class StoresOther(losses.Loss):
+    """Its attribute has the name of an argument, but another value."""
 
     def __init__(self, bound=1., **kwargs):
         super().__init__(**kwargs)
@@ -163,7 +163,7 @@ def quantile(factor):
     return loss
 
 
-@pytest.mark.parametrize('make', [lambda: Focal(gamma=3.), lambda: Bounded(.9),
+@pytest.mark.parametrize('make', [lambda: Focal(gamma=3.), lambda: StoresOther(.9),
                                   lambda: quantile(.9)],
                          ids=['no config', 'another value', 'closure'])
 def test_loss_of_the_user(make):
@@ -226,13 +226,13 @@ def test_schedule_without_a_config():
     assert_trains_alike(model, clone_model(clone_model(model)))
 
 
-def test_guard_learning_rate_that_was_set_later():
+def test_guard_learning_rate_set_later():
     model = compiled(optimizer=optimizers.SGD(.1))
     model.optimizer.learning_rate = .5
     assert_trains_alike(model, clone_model(model))
 
 
-def test_guard_optimizer_of_a_clone_has_no_steps_behind_it():
+def test_guard_optimizer_of_a_clone_starts_at_step_zero():
     model = compiled(optimizer='adam')
     model.fit(X, Y, verbose=0)
     clone = clone_model(model)
@@ -254,7 +254,7 @@ def test_guard_other_arguments(arguments):
 
 
 class Subclassed(Model):
-    """Only its code knows its graph."""
+    """A subclassed model: its graph is defined by its code."""
 
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
@@ -301,13 +301,13 @@ def test_guard_model_that_is_not_compiled():
 
 
 class Halved(Model):
-    """A functional class with a step of its own."""
+    """A functional class with a custom `compute_loss`."""
 
     def compute_loss(self, *args, **kwargs):
         return super().compute_loss(*args, **kwargs) / 2
 
 
-def test_functional_class_with_a_step_of_its_own():
+def test_functional_class_with_a_custom_loss_computation():
     x = keras.Input((3,), name='x')
     hidden = layers.Dense(4)
     model = Halved(x, layers.Dense(2)(hidden(x)))
@@ -319,7 +319,7 @@ def test_functional_class_with_a_step_of_its_own():
 
 
 class Contrasting(Model):
-    """Takes more than `compile` does."""
+    """Its `compile` takes an additional argument."""
 
     def compile(self, factor, **kwargs):
         super().compile(**kwargs)
@@ -335,7 +335,7 @@ class Contrasting(Model):
         self.compile(**config)
 
 
-def test_guard_class_with_a_compile_of_its_own():
+def test_guard_class_with_a_custom_compile():
     x = keras.Input((3,), name='x')
     model = Contrasting(x, layers.Dense(2)(x))
     model.compile(3., optimizer='sgd', loss='mse')
@@ -344,7 +344,7 @@ def test_guard_class_with_a_compile_of_its_own():
     assert_trains_alike(model, clone)
 
 
-def test_nested_model_that_is_compiled():
+def test_compiled_nested_model():
     inner = compiled(losses.Huber(.25))
     model = Sequential([keras.Input((3,)), inner, layers.Dense(1)])
     clone = clone_model(model)
@@ -352,7 +352,7 @@ def test_nested_model_that_is_compiled():
     assert_trains_alike(inner, clone.layers[0])
 
 
-def test_guard_frozen_part_of_a_model_that_is_compiled():
+def test_guard_frozen_part_of_a_compiled_model():
     inner = compiled()
     inner.trainable = False
     model = Sequential([keras.Input((3,)), layers.Dense(3), inner])
@@ -362,7 +362,7 @@ def test_guard_frozen_part_of_a_model_that_is_compiled():
     assert_trains_alike(model, clone)
 
 
-def test_guard_what_a_clone_is_compiled_with_is_written_as_ever():
+def test_guard_compile_config_of_a_clone_is_unchanged():
     model = compiled(losses.Huber(.25), metrics=[metrics.CosineSimilarity(axis=0)])
     clone = clone_model(model)
     assert clone.get_compile_config() == model.get_compile_config()

@@ -1,6 +1,6 @@
-"""`python -m contribute export` for Keras 3: one bug a pull request, or nothing.
+"""`python -m contribute export` for Keras 3: one pull request per bug.
 
-What holds for Keras 2 as well is tested by `test_export.py`.
+What also applies to Keras 2 is tested in `tests/keras2/test_export.py`.
 """
 import ast
 import os
@@ -21,7 +21,7 @@ NORMALIZATION = 'keras/src/layers/preprocessing/normalization.py'
 
 @pytest.fixture
 def checkout(installed, tmp_path):
-    """A git repository with those files of the release that matter."""
+    """A git repository with the relevant files of the release."""
     folder = tmp_path / 'checkout'
     for name in (CLONING, CLONING_TESTS, ACTIVATIONS, ACTIVATIONS_TESTS,
                  NORMALIZATION):
@@ -42,7 +42,7 @@ def classes_in(text):
             if isinstance(node, ast.ClassDef)]
 
 
-# What it does.
+# Successful exports
 
 def test_first_patch_and_its_tests_are_staged(checkout):
     result = run(checkout)
@@ -52,7 +52,7 @@ def test_first_patch_and_its_tests_are_staged(checkout):
 
 
 @pytest.mark.parametrize('patch', PATCHES, ids=name_of)
-def test_any_patch_is_staged_with_its_own_tests_alone(patch, checkout):
+def test_each_patch_is_staged_with_only_its_own_tests(patch, checkout):
     page = proposal(patch)
     before = classes_in((checkout / page.test_file).read_text())
     result = run(checkout, '--patch', name_of(patch)[:4])
@@ -87,7 +87,7 @@ def test_names_that_the_tests_use_are_imported_in_order(patch, checkout):
             'parameterized'} & used <= known
 
 
-def test_issue_and_pull_request_are_printed_with_what_keras_asks_for(checkout):
+def test_issue_pull_request_and_advice_are_printed(checkout):
     output = run(checkout).output
     assert proposal_text(PATCHES[0]) in output
     assert 'Open the issue first' in output
@@ -101,7 +101,7 @@ def test_dry_run_shows_the_diff_and_changes_nothing(checkout):
     assert bytes_of(checkout) == before
 
 
-# What it refuses.
+# Refusals
 
 def unknown_module(folder):
     with open(str(folder / CLONING), 'a') as stream:
@@ -109,11 +109,11 @@ def unknown_module(folder):
     commit(folder)
 
 
-def exported(folder):
+def patched(folder):
     assert run(folder).exit_code == 0
 
 
-def another_exported(folder):
+def another_patched(folder):
     assert run(folder, '--patch', '4').exit_code == 0
     commit(folder)
 
@@ -122,8 +122,8 @@ def changed_file(folder):
     (folder / ACTIVATIONS).write_text('')
 
 
-def patch_taken_back(folder):
-    exported(folder)
+def patch_reverted(folder):
+    patched(folder)
     git(folder, 'checkout', 'HEAD', '--', CLONING)
     commit(folder)
 
@@ -139,12 +139,16 @@ def broken_tests(folder):
 
 
 @pytest.mark.parametrize('prepare, message', [
-    (unknown_module, 'Its keras/src/models/cloning.py is not that of the release'),
-    (exported, '0001-clone-lambda-in-memory is in keras/src/models/cloning.py'),
-    (another_exported, '0004-keep-the-flags-of-inputs is in keras/src/models'),
+    (unknown_module,
+     'Its keras/src/models/cloning.py differs from that of the release'),
+    (patched, '0001-clone-lambda-in-memory is already applied to '
+              'keras/src/models/cloning.py'),
+    (another_patched, '0004-keep-the-flags-of-inputs is already applied to '
+                      'keras/src/models'),
     (changed_file, 'has changes that are not committed'),
-    (patch_taken_back, 'The tests are in keras/src/models/cloning_test.py already'),
-    (no_tests, 'CHECKOUT should hold Keras, with keras/src/models/cloning_test.py'),
+    (patch_reverted, 'The tests are already in keras/src/models/cloning_test.py'),
+    (no_tests,
+     'CHECKOUT should contain Keras, with keras/src/models/cloning_test.py'),
     (broken_tests, 'is not valid Python'),
 ])
 def test_refusal_changes_nothing(prepare, message, checkout):
@@ -157,11 +161,11 @@ def test_refusal_changes_nothing(prepare, message, checkout):
     (['--patch', ''], '--patch should be the number or the name of one of these'),
     (['--follow-ups'], '--follow-ups is for Keras 2'),
 ])
-def test_wrong_option_is_named(options, message, checkout):
+def test_wrong_option_is_refused(options, message, checkout):
     assert_refused(checkout, message, *options)
 
 
-def test_patch_of_another_module_is_no_hindrance(checkout):
+def test_patch_of_another_module_does_not_prevent_export(checkout):
     assert run(checkout, '--patch', '3').exit_code == 0
     commit(checkout)
     assert run(checkout, '--patch', '1').exit_code == 0

@@ -1,4 +1,4 @@
-"""`clone_function`, `call_function`, `recursive` and `cache` do as they did."""
+"""`clone_function`, `call_function`, `recursive` and `cache` work as released."""
 import keras
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_guard_clone_function_that_keeps_a_layer():
     assert clone.layers[0] is not model.layers[0]
 
 
-def test_guard_clone_function_is_given_a_shared_layer_once():
+def test_guard_clone_function_is_called_once_for_a_shared_layer():
     calls = []
     x = keras.Input((3,), name='x')
     shared = layers.Dense(3)
@@ -52,7 +52,7 @@ def test_guard_clone_function_is_given_a_shared_layer_once():
     assert calls == [shared]
 
 
-def test_guard_clone_function_is_given_nested_models():
+def test_guard_clone_function_is_called_with_nested_models():
     names = []
     model = nested()
     clone_model(model, clone_function=lambda x: names.append(x.name) or x)

@@ -1,7 +1,7 @@
-"""What layers, functions and models hold belongs to the clone, however it is held.
+"""References to layers, variables and tensors are replaced wherever they are held.
 
-In tuples and sets, in closures, in objects of the user's: whatever is a layer, a
-variable or a tensor of the model is the clone's own there.
+Containers, closures and user objects of the clone refer to the layers, variables
+and tensors of the clone, not to those of the original.
 """
 import collections
 import dataclasses
@@ -21,11 +21,11 @@ ONES = np.ones((2, 3), 'float32')
 
 
 class Stack(list):
-    """A list of the user's own."""
+    """A user-defined list class."""
 
 
-def assert_computes_by_itself(model, clone, value=ONES):
-    """The clone computes what the model does, with weights of its own."""
+def assert_equal_and_independent(model, clone, value=ONES):
+    """Checks that the clone computes the same, with its own weights."""
     clone.set_weights(model.get_weights())
     expected = ops.convert_to_numpy(model(value))
     np.testing.assert_allclose(ops.convert_to_numpy(clone(value)), expected,
@@ -37,7 +37,7 @@ def assert_computes_by_itself(model, clone, value=ONES):
 
 
 def flat(held):
-    """Returns what is in containers, as a list."""
+    """Returns the items of nested containers as a list."""
     if isinstance(held, dict):
         held = list(held.values())
     if isinstance(held, (list, tuple, set, frozenset, collections.deque)):
@@ -48,8 +48,8 @@ def flat(held):
 # Containers of layers
 
 
-class Given(layers.Layer):
-    """Is given layers in a container, and has no config."""
+class GivenLayers(layers.Layer):
+    """Takes layers in a container, and has no config."""
 
     def __init__(self, held, **kwargs):
         super().__init__(**kwargs)
@@ -63,8 +63,8 @@ class Given(layers.Layer):
         return sum(layer(inputs) for layer in flat(self.held))
 
 
-class Making(Given):
-    """Makes the layers that it holds, in a container of a given kind."""
+class CreatesLayers(GivenLayers):
+    """Creates its layers in a container of a given type."""
 
     def __init__(self, container, **kwargs):
         layers.Layer.__init__(self, **kwargs)
@@ -87,7 +87,7 @@ CONTAINERS = {
     'tuple in a list': lambda a, b: [(a,), (b,)],
     'dict in a dict': lambda a, b: {'a': a, 'b': {'c': b}},
 }
-# Keras does not look into these for layers.
+# Keras does not track layers in these containers.
 UNTRACKED = {
     'frozen set': lambda a, b: frozenset([a]),
     'deque': lambda a, b: collections.deque([a, b]),
@@ -95,41 +95,41 @@ UNTRACKED = {
 
 
 @pytest.mark.parametrize('container', sorted(CONTAINERS))
-def test_layers_that_a_layer_was_given_in(container, assert_faithful):
+def test_layers_passed_to_a_layer_in(container, assert_faithful):
     def build():
         held = CONTAINERS[container](layers.Dense(3, name='a'),
                                      layers.Dense(3, name='b'))
-        return chain(lambda: Given(held))()
+        return chain(lambda: GivenLayers(held))()
     assert_faithful(build)
     model = build()
     clone = clone_model(model)
-    held, its = model.layers[-1].held, clone.layers[-1].held
-    assert its.__class__ is held.__class__
-    assert [each.name for each in flat(its)] == [each.name for each in flat(held)]
-    assert not set(map(id, flat(held))) & set(map(id, flat(its)))
-    assert_computes_by_itself(model, clone)
+    held, cloned = model.layers[-1].held, clone.layers[-1].held
+    assert cloned.__class__ is held.__class__
+    assert [each.name for each in flat(cloned)] == [each.name for each in flat(held)]
+    assert not set(map(id, flat(held))) & set(map(id, flat(cloned)))
+    assert_equal_and_independent(model, clone)
 
 
 @pytest.mark.parametrize('container', sorted(CONTAINERS))
-def test_guard_layers_that_a_layer_makes_in(container, assert_faithful):
-    assert_faithful(chain(lambda: Making(container)))
-    model = chain(lambda: Making(container))()
+def test_guard_layers_created_by_a_layer_in(container, assert_faithful):
+    assert_faithful(chain(lambda: CreatesLayers(container)))
+    model = chain(lambda: CreatesLayers(container))()
     clone = clone_model(model)
-    held, its = model.layers[-1].held, clone.layers[-1].held
-    assert its.__class__ is held.__class__
-    assert not set(map(id, flat(held))) & set(map(id, flat(its)))
-    assert_computes_by_itself(model, clone)
+    held, cloned = model.layers[-1].held, clone.layers[-1].held
+    assert cloned.__class__ is held.__class__
+    assert not set(map(id, flat(held))) & set(map(id, flat(cloned)))
+    assert_equal_and_independent(model, clone)
 
 
 @pytest.mark.parametrize('container', sorted(UNTRACKED))
 def test_layers_that_keras_does_not_track_in(container):
     held = UNTRACKED[container](layers.Dense(3, name='a'), layers.Dense(3, name='b'))
-    model = chain(lambda: Given(held))()
+    model = chain(lambda: GivenLayers(held))()
     expected = ops.convert_to_numpy(model(ONES))
     clone = clone_model(model)
-    its = clone.layers[-1].held
-    assert its.__class__ is held.__class__
-    assert not set(map(id, flat(held))) & set(map(id, flat(its)))
+    cloned = clone.layers[-1].held
+    assert cloned.__class__ is held.__class__
+    assert not set(map(id, flat(held))) & set(map(id, flat(cloned)))
     for layer in flat(held):
         layer.set_weights([0 * weight for weight in layer.get_weights()])
     np.testing.assert_allclose(ops.convert_to_numpy(clone(ONES)), expected,
@@ -137,7 +137,7 @@ def test_layers_that_keras_does_not_track_in(container):
 
 
 class Aliased(layers.Layer):
-    """Holds one layer under two names, and in a list."""
+    """Holds the same layer in two attributes and in a list."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -154,11 +154,11 @@ def test_guard_layer_under_two_names():
     clone = clone_model(model)
     assert clone.layers[-1].first is clone.layers[-1].every[0]
     assert clone.layers[-1].last is clone.layers[-1].every[1]
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
 class KeyedById(layers.Layer):
-    """Knows its layers by their ids."""
+    """Has a dict whose keys are the ids of its layers."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -175,11 +175,11 @@ def test_guard_ids_of_layers_as_keys():
     clone = clone_model(model)
     layer = clone.layers[-1]
     assert set(layer.factors) == {id(layer.first), id(layer.second)}
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
-class MadeWhenBuilt(layers.Layer):
-    """Makes its layers when it is built, and a number when it is called."""
+class CreatesLayersInBuild(layers.Layer):
+    """Creates its layers in `build`, and a number in `call`."""
 
     inner = None
     factor = None
@@ -196,14 +196,14 @@ class MadeWhenBuilt(layers.Layer):
         return self.factor * self.inner[1](self.inner[0](inputs))
 
 
-def test_guard_layers_that_are_made_when_it_is_built(assert_faithful):
+def test_guard_layers_created_in_build(assert_faithful):
     def build():
         x = keras.Input((3,), name='x')
-        layer = MadeWhenBuilt()
+        layer = CreatesLayersInBuild()
         return Model(x, layer(layer(x)))
     assert_faithful(build)
     model = build()
-    assert_computes_by_itself(model, clone_model(model))
+    assert_equal_and_independent(model, clone_model(model))
 
 
 @dataclasses.dataclass(eq=False)
@@ -213,7 +213,7 @@ class Block:
 
 
 class Blocks(layers.Layer):
-    """Is given layers in objects."""
+    """Takes objects that hold layers."""
 
     def __init__(self, blocks, **kwargs):
         super().__init__(**kwargs)
@@ -233,11 +233,11 @@ def test_layers_in_objects_and_in_a_list(assert_faithful):
     clone = clone_model(model)
     for block, part in zip(clone.layers[-1].blocks, clone.layers[-1].parts):
         assert block.dense is part
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
 class Child(layers.Layer):
-    """Knows the layer around it by a weak reference."""
+    """Has a weak reference to its parent layer."""
 
     def build(self, input_shape):
         self.kernel = self.add_weight(shape=(input_shape[-1],))
@@ -257,14 +257,14 @@ class Parent(layers.Layer):
         return self.child(inputs)
 
 
-def test_guard_layer_that_knows_the_one_around_it_by_a_weak_reference():
+def test_guard_layer_with_a_weak_reference_to_its_parent():
     model = chain(Parent)()
     clone = clone_model(model)
     assert clone.layers[-1].child.parent() is clone.layers[-1]
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
-# Layers and variables of the model that another layer holds
+# References to other layers of the model and their variables
 
 
 class Tied(layers.Layer):
@@ -297,7 +297,7 @@ class TiedToKernel(Tied):
     lambda dense: Tied({'dense': dense}),
     lambda dense: TiedToKernel(dense.kernel),
 ], ids=['layer', 'list', 'tuple', 'set', 'dict', 'kernel'])
-def test_layer_that_is_tied_to_another(tie, assert_faithful):
+def test_layer_tied_to_another(tie, assert_faithful):
     def build():
         x = keras.Input((3,), name='x')
         dense = layers.Dense(2)
@@ -307,11 +307,11 @@ def test_layer_that_is_tied_to_another(tie, assert_faithful):
     model = build()
     clone = clone_model(model)
     assert len(clone.weights) == len(model.weights)
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
 class OwnActivation(layers.Layer):
-    """Gives its own method to the layer that it makes."""
+    """Passes one of its methods to the layer that it creates."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -325,11 +325,11 @@ class OwnActivation(layers.Layer):
         return self.dense(inputs)
 
 
-def test_guard_layer_that_holds_a_method_of_the_layer_around_it():
+def test_guard_layer_that_holds_a_method_of_its_parent():
     model = chain(OwnActivation)()
     clone = clone_model(model)
     assert clone.layers[-1].dense.activation.__self__ is clone.layers[-1]
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
 class PullTo(keras.regularizers.Regularizer):
@@ -369,7 +369,7 @@ def test_regularizer_of_lora_weights_that_holds_a_layer():
 
 
 class WeightNormalized(layers.Wrapper):
-    """Keeps the kernel of its layer as its own."""
+    """Holds the kernel of its layer as an attribute."""
 
     def build(self, input_shape):
         super().build(input_shape)
@@ -383,12 +383,12 @@ class WeightNormalized(layers.Wrapper):
         return self.layer.compute_output_shape(input_shape)
 
 
-def test_guard_wrapper_that_keeps_a_variable_of_its_layer(assert_faithful):
+def test_guard_wrapper_that_holds_a_variable_of_its_layer(assert_faithful):
     assert_faithful(chain(lambda: WeightNormalized(layers.Dense(2))))
     model = chain(lambda: WeightNormalized(layers.Dense(2)))()
     clone = clone_model(model)
     assert clone.layers[-1].kept is clone.layers[-1].layer.kernel
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
 # Functions
@@ -488,8 +488,8 @@ HOLDING = pytest.mark.parametrize('holding', [
     ids=lambda holding: holding.__name__)
 
 
-def tied(holding):
-    """Returns a function that builds a model with the usual tied weights."""
+def tied_model(holding):
+    """Returns a function that builds a model with tied weights."""
     def build():
         x = keras.Input((3,), name='x')
         dense = layers.Dense(2)
@@ -500,9 +500,9 @@ def tied(holding):
 
 @HOLDING
 def test_lambda_that_holds_a_variable(holding, assert_faithful):
-    assert_faithful(tied(holding))
-    model = tied(holding)()
-    assert_computes_by_itself(model, clone_model(model))
+    assert_faithful(tied_model(holding))
+    model = tied_model(holding)()
+    assert_equal_and_independent(model, clone_model(model))
 
 
 @HOLDING
@@ -511,13 +511,13 @@ def test_activation_that_holds_a_variable(holding):
     dense = layers.Dense(3, use_bias=False)
     y = dense(x)
     model = Model(x, layers.Dense(3, activation=holding(dense.kernel))(y))
-    assert_computes_by_itself(model, clone_model(model))
+    assert_equal_and_independent(model, clone_model(model))
 
 
 @pytest.mark.parametrize('attribute', [
     'kernel_initializer',
     pytest.param('kernel_constraint', marks=pytest.mark.skipif(
-        RELEASE < (3, 15), reason='functions are refused'))])
+        RELEASE < (3, 15), reason='Keras refuses functions'))])
 def test_other_function_that_holds_a_variable(attribute):
     x = keras.Input((3,), name='x')
     dense = layers.Dense(3)
@@ -542,7 +542,7 @@ def test_arguments_of_a_lambda_that_hold_a_layer(assert_faithful):
     model = build()
     clone = clone_model(model)
     assert clone.layers[-1].arguments['layer'] is clone.layers[1]
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
 def test_output_shape_of_a_lambda_that_holds_a_layer():
@@ -554,7 +554,7 @@ def test_output_shape_of_a_lambda_that_holds_a_layer():
     clone = clone_model(model)
     held, = clone.layers[-1]._output_shape.__closure__
     assert held.cell_contents is clone.layers[1]
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
 def test_variable_that_only_a_function_holds():
@@ -565,11 +565,11 @@ def test_variable_that_only_a_function_holds():
     np.testing.assert_allclose(ops.convert_to_numpy(clone(ONES)), [[1, 2, 3]] * 2)
 
 
-# Objects of the user's
+# User objects
 
 
 class Keeper(layers.Layer):
-    """Has an object of the user's, and no config."""
+    """Holds a user object, and has no config."""
 
     def __init__(self, helper, **kwargs):
         super().__init__(**kwargs)
@@ -584,8 +584,8 @@ class Doubler:
         return 2 * x
 
 
-def keepers(make, count=1):
-    """Returns a model whose last layers keep one object."""
+def with_keepers(make, count=1):
+    """Returns a model whose last layers hold the same object."""
     x = keras.Input((3,), name='x')
     dense = layers.Dense(3)
     y = dense(x)
@@ -595,31 +595,31 @@ def keepers(make, count=1):
     return Model(x, y)
 
 
-def test_object_that_a_layer_was_given():
-    model = keepers(Scorer)
+def test_object_passed_to_a_layer():
+    model = with_keepers(Scorer)
     clone = clone_model(model)
     assert type(clone.layers[-1].helper) is Scorer
     assert clone.layers[-1].helper is not model.layers[-1].helper
     assert clone.layers[-1].helper.kernel is clone.layers[1].kernel
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
 def test_object_that_two_layers_hold_is_one_object():
-    model = keepers(Scorer, 2)
+    model = with_keepers(Scorer, 2)
     clone = clone_model(model)
     assert clone.layers[-1].helper is clone.layers[-2].helper
     assert clone.layers[-1].helper is not model.layers[-1].helper
 
 
-def test_object_that_holds_nothing_of_the_model_is_the_same():
-    model = keepers(lambda kernel: Doubler())
+def test_object_that_holds_nothing_of_the_model_is_not_copied():
+    model = with_keepers(lambda kernel: Doubler())
     clone = clone_model(model)
     assert clone.layers[-1].helper is model.layers[-1].helper
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
 class Holder:
-    """Holds a layer that holds it."""
+    """Holds a layer that refers back to it."""
 
     def score(self, x):
         return len(self.children) * x
@@ -637,7 +637,7 @@ def test_object_and_layer_that_hold_each_other():
 
 
 class Once:
-    """Cannot be copied: nobody knows what to make it from."""
+    """Cannot be copied, because `__new__` requires an argument."""
 
     def __new__(cls, secret):
         return super().__new__(cls)
@@ -651,25 +651,25 @@ class Once:
 
 def test_object_that_holds_a_variable_and_cannot_be_copied_is_refused():
     with pytest.raises(ValueError, match='`Keeper`.*`Once`'):
-        clone_model(keepers(Once))
+        clone_model(with_keepers(Once))
 
 
-def test_object_that_cannot_be_copied_and_holds_nothing_is_the_same():
+def test_object_that_cannot_be_copied_but_holds_nothing_is_reused():
     once = Once(None)
     once.score = lambda x: 2 * x
-    clone = clone_model(keepers(lambda kernel: once))
+    clone = clone_model(with_keepers(lambda kernel: once))
     assert clone.layers[-1].helper is once
 
 
-# What models hold
+# Attributes of models
 
 
 class Branded(Model):
-    """A functional class that its user adds attributes to."""
+    """A functional class with attributes that the user adds."""
 
 
 def with_attribute(make):
-    """Returns a model and its clone; the model has what `make` returns."""
+    """Returns a model with the result of `make` as an attribute, and its clone."""
     x = keras.Input((3,), name='x')
     dense = layers.Dense(2)
     y = dense(x)
@@ -730,7 +730,7 @@ def test_model_of_the_same_layers_that_a_model_holds():
     assert len(clone.weights) == len(model.weights)
 
 
-def test_layer_that_no_graph_reaches():
+def test_layer_outside_of_the_graph():
     def make(dense):
         layer = layers.Dense(5, name='aside')
         layer.build((None, 7))
@@ -738,12 +738,13 @@ def test_layer_that_no_graph_reaches():
     model, clone = with_attribute(make)
     clone.set_weights(model.get_weights())
     assert clone.attached is not model.attached
-    for mine, its in zip(model.attached.get_weights(), clone.attached.get_weights()):
-        np.testing.assert_allclose(its, mine)
+    for original, cloned in zip(model.attached.get_weights(),
+                                clone.attached.get_weights()):
+        np.testing.assert_allclose(cloned, original)
 
 
 class Autoencoder(Model):
-    """A functional class whose code computes with what it holds."""
+    """A functional class whose `call` uses the models that it holds."""
 
     def __init__(self, units=2):
         x = keras.Input((3,), name='x')
@@ -757,18 +758,18 @@ class Autoencoder(Model):
         return self.gain * self.parts[1](self.parts[0](inputs)) + self.offset
 
 
-def test_functional_class_that_makes_its_graph_and_its_parts():
+def test_functional_class_that_creates_its_graph_and_its_parts():
     model = Autoencoder(4)
     clone = clone_model(model)
     assert type(clone) is Autoencoder
     assert clone.parts[0] is clone.layers[1]
     assert clone.parts[1] is clone.layers[2]
     assert [w.shape for w in clone.weights] == [w.shape for w in model.weights]
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
 class WithFeatures(Model):
-    """A functional class that makes a second model over the same layers."""
+    """A functional class that creates a second model from the same layers."""
 
     def __init__(self, inputs, outputs, name_of_layer, **kwargs):
         super().__init__(inputs, outputs, **kwargs)
@@ -788,11 +789,11 @@ def test_second_model_over_the_same_layers():
     assert type(clone) is WithFeatures
     assert clone.both.get_layer('features') is clone.get_layer('features')
     assert len(clone.weights) == len(model.weights)
-    assert_computes_by_itself(model, clone)
+    assert_equal_and_independent(model, clone)
 
 
 class ByLayer(layers.Layer):
-    """Has numbers for its layers, by the layers and by their ids; no config."""
+    """Has dicts keyed by layers and by their ids, and no config."""
 
     def __init__(self, function, **kwargs):
         super().__init__(**kwargs)
@@ -810,7 +811,7 @@ class ByLayer(layers.Layer):
                    for layer, factor in self.by_layer.items())
 
 
-def test_dict_of_a_copied_layer_with_layers_or_their_ids_as_keys():
+def test_copied_layer_with_dicts_keyed_by_layers_and_their_ids():
     model = chain(lambda: ByLayer(lambda x: x))()
     layer, clone = (each.layers[-1] for each in (model, clone_model(model)))
     assert list(clone.by_layer) == clone.inner
@@ -818,24 +819,25 @@ def test_dict_of_a_copied_layer_with_layers_or_their_ids_as_keys():
     assert not set(clone.inner) & set(layer.inner)
 
 
-class Looked(layers.Layer):
-    """Looks for itself in a table of its class, and has no config."""
+class LooksItselfUp(layers.Layer):
+    """Looks itself up in a class attribute, and has no config."""
     table = {}
 
     def __init__(self, function, **kwargs):
         super().__init__(**kwargs)
         self.function, self.key = function, 'key'
-        Looked.table[self.key] = self
+        LooksItselfUp.table[self.key] = self
 
     def build(self, input_shape):
         self.factor = self.add_weight(name='factor', shape=(3,))
 
     def call(self, inputs):
-        return self.function(Looked.table[self.key].factor * inputs)
+        return self.function(LooksItselfUp.table[self.key].factor * inputs)
 
 
-def test_layer_that_its_class_keeps_is_not_copied(monkeypatch):
-    monkeypatch.setattr(Looked, 'table', {})
-    model = chain(lambda: Looked(lambda x: x))()
-    with pytest.raises(ValueError, match='`Looked` keeps its instances in `table`'):
+def test_layer_registered_in_its_class_is_not_copied(monkeypatch):
+    monkeypatch.setattr(LooksItselfUp, 'table', {})
+    model = chain(lambda: LooksItselfUp(lambda x: x))()
+    with pytest.raises(ValueError,
+                       match='`LooksItselfUp` keeps its instances in `table`'):
         clone_model(model)

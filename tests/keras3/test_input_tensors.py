@@ -1,4 +1,4 @@
-"""The forms that `input_tensors` may have, and what is refused."""
+"""Values of `input_tensors` that are accepted, and values that are refused."""
 import keras
 import numpy as np
 import pytest
@@ -107,7 +107,7 @@ def test_tensor_without_a_history():
 @pytest.mark.parametrize('build', [functional, sequential])
 @pytest.mark.parametrize('value', [np.ones((2, 3)), 'x', [np.ones((2, 3))]],
                          ids=['array', 'string', 'list'])
-def test_guard_what_is_no_tensor_is_refused(build, value):
+def test_guard_value_that_is_not_a_tensor_is_refused(build, value):
     with pytest.raises(ValueError, match='`input_tensors`.*KerasTensor'):
         clone_model(build(), input_tensors=value)
 

@@ -1,7 +1,7 @@
-"""Layers are made anew in memory, from the live objects of the original.
+"""Layers are cloned in memory, with the function objects of the original.
 
-Nothing is looked up by a name that another object might have, no function is
-marshalled, nothing has to be registered, and what was one layer stays one layer.
+No object is looked up by its name, no function is marshalled, nothing has to be
+registered, and shared layers stay shared.
 """
 import functools
 
@@ -16,7 +16,7 @@ from custom_objects import (RELEASE, TWO, Bare, Both, Cell, Forgetful, Holder, N
                             gelu, relu)
 
 
-SINCE_3_15 = pytest.mark.skipif(RELEASE < (3, 15), reason='functions are refused')
+SINCE_3_15 = pytest.mark.skipif(RELEASE < (3, 15), reason='Keras refuses functions')
 
 
 def keyword_default(x, *, factor=TWO):
@@ -218,7 +218,7 @@ def test_layer_whose_config_lacks_an_argument(assert_faithful):
     assert_faithful(chain(lambda: Forgetful(3.)))
 
 
-def test_layer_that_cannot_be_made_again_is_refused():
+def test_layer_that_cannot_be_created_again_is_refused():
     model = chain(lambda: Once(2., name='once'))()
     with pytest.raises(ValueError, match="'once'.*`get_config\\(\\)`"):
         clone_model(model)
@@ -237,7 +237,7 @@ def test_attribute_set_on_a_layer():
     assert clone_model(model).layers[-1].supports_masking is False
 
 
-def test_attributes_of_the_original_are_as_before():
+def test_attributes_of_the_original_are_unchanged():
     layer = layers.Lambda(lambda x, a: x, arguments={'a': [1]})
     model = chain(lambda: layer)()
     before = {name: (id(value), repr(value)) for name, value in vars(layer).items()}
@@ -277,7 +277,7 @@ def test_activation_that_holds_a_layer(assert_faithful):
     assert_faithful(build)
 
 
-def test_guard_function_that_holds_nothing_of_the_model_is_the_same():
+def test_guard_function_that_holds_nothing_of_the_model_is_not_copied():
     def double(x):
         return TWO * x
     clone = clone_model(chain(lambda: layers.Lambda(double))())
@@ -293,17 +293,17 @@ def test_lambda_that_holds_itself(assert_faithful):
     assert_faithful(build)
 
 
-def test_guard_layer_is_made_once():
-    made = []
+def test_guard_layer_is_created_once():
+    created = []
 
     class Counted(layers.Dense):
         @classmethod
         def from_config(cls, config):
-            made.append(config)
+            created.append(config)
             return super().from_config(config)
 
     clone_model(chain(lambda: Counted(2, kernel_initializer='he_normal'))())
-    assert len(made) == 1
+    assert len(created) == 1
 
 
 def test_weights_of_a_copied_layer_are_drawn_anew():

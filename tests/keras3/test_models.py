@@ -1,4 +1,4 @@
-"""What a model is besides its layers: its inputs, its class, its state."""
+"""Properties of models: inputs, classes, state, compilation."""
 import keras
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ class Branded(Model):
 
 
 class WithArguments(Model):
-    """Takes further arguments, some of them required."""
+    """Takes additional arguments, one of them required."""
 
     def __init__(self, *args, factor, layer=None, **kwargs):
         super().__init__(*args, **kwargs)
@@ -30,8 +30,8 @@ class WithArguments(Model):
         return self.factor * super().call(inputs, training, mask)
 
 
-class Optional(Model):
-    """Takes a further argument that it can do without."""
+class WithOptionalArgument(Model):
+    """Takes an additional, optional argument."""
 
     def __init__(self, *args, **kwargs):
         self.factor = kwargs.pop('factor', 1)
@@ -39,7 +39,7 @@ class Optional(Model):
 
 
 class Stack(Model):
-    """Makes the graph in its constructor."""
+    """Creates the graph in its constructor."""
 
     def __init__(self, units, **kwargs):
         x = keras.Input((3,), name='x')
@@ -51,8 +51,8 @@ class Stack(Model):
         return {'units': self.units, 'name': self.name}
 
 
-class Line(Sequential):
-    """A `Sequential` model whose constructor takes something else."""
+class SequentialWithUnits(Sequential):
+    """A `Sequential` model whose constructor takes other arguments."""
 
     def __init__(self, units):
         super().__init__([keras.Input((3,), name='x'), layers.Dense(units)])
@@ -60,7 +60,7 @@ class Line(Sequential):
 
 
 class Subclassed(Model):
-    """Only its code knows its graph."""
+    """A subclassed model: its graph is defined by its code."""
 
     def __init__(self, activation, **kwargs):
         super().__init__(**kwargs)
@@ -97,7 +97,7 @@ def test_input(flags, model_class):
     assert clone.inputs[0] is not model.inputs[0]
 
 
-def test_optional_input_that_is_left_out():
+def test_optional_input_that_is_omitted():
     a, b = keras.Input((3,), name='a'), keras.Input((3,), name='b', optional=True)
 
     class First(layers.Layer):
@@ -139,7 +139,7 @@ def test_required_argument_of_a_functional_class(assert_faithful):
     assert type(clone_model(build())) is WithArguments
 
 
-def test_layer_that_a_functional_class_was_given():
+def test_layer_passed_to_a_functional_class():
     x = keras.Input((3,), name='x')
     dense = layers.Dense(2)
     model = WithArguments(x, dense(x), factor=3., layer=dense)
@@ -149,11 +149,12 @@ def test_layer_that_a_functional_class_was_given():
 
 def test_argument_with_a_default_of_a_functional_class():
     x = keras.Input((3,), name='x')
-    assert clone_model(Optional(x, layers.Dense(2)(x), factor=3.)).factor == 3.
+    model = WithOptionalArgument(x, layers.Dense(2)(x), factor=3.)
+    assert clone_model(model).factor == 3.
 
 
-@pytest.mark.parametrize('make', [Stack, Line])
-def test_class_whose_constructor_makes_the_graph(make, assert_faithful):
+@pytest.mark.parametrize('make', [Stack, SequentialWithUnits])
+def test_class_whose_constructor_creates_the_graph(make, assert_faithful):
     assert_faithful(lambda: make(2))
     clone = clone_model(make(2))
     assert type(clone) is make
@@ -183,7 +184,7 @@ def test_guard_subclassed_model_in_a_functional_one(assert_faithful):
 
 
 @pytest.mark.parametrize('value', [None, 3, 'model', layers.Dense, object()])
-def test_what_is_no_model_is_refused(value):
+def test_value_that_is_not_a_model_is_refused(value):
     with pytest.raises(ValueError, match='`model`.*Received'):
         clone_model(value)
 

@@ -1,4 +1,4 @@
-"""Operations that are no layers, and functions that hold layers of the model."""
+"""Operations that are not layers, and `Function` objects that contain layers."""
 import keras
 import numpy as np
 import pytest
@@ -9,8 +9,8 @@ from custom_objects import RELEASE, TWO, Thrice
 
 
 NOT_ON_TORCH = pytest.mark.skipif(
-    keras.backend.backend() == 'torch', reason='PyTorch itself takes no array here')
-SINCE_3_15 = pytest.mark.skipif(RELEASE < (3, 15), reason='no array is taken here')
+    keras.backend.backend() == 'torch', reason='arrays are refused')
+SINCE_3_15 = pytest.mark.skipif(RELEASE < (3, 15), reason='arrays are refused')
 
 
 def model_of(function, shape=(4, 3)):
@@ -50,7 +50,7 @@ def test_operation_is_not_shared_with_the_original():
     assert len(operation._inbound_nodes) == 1
 
 
-def test_function_with_layers_in_it():
+def test_function_that_contains_layers():
     x = keras.Input((3,), name='x')
     y = keras.Input((3,), name='y')
     dense = layers.Dense(3)

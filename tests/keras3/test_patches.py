@@ -1,6 +1,6 @@
-"""What `patches/3.15.1/` promises: one bug a patch, each for the release as it is.
+"""The files in `patches/3.15.1/`: each patch fixes one bug of the unchanged release.
 
-`python -m contribute prove` runs the tests that go with them, before and after each.
+`python -m contribute prove` runs the tests that go with them before and after each.
 """
 import os
 import re
@@ -27,7 +27,7 @@ def text_of(path):
 
 @pytest.fixture
 def copy(installed, tmp_path):
-    """A folder with a copy of the modules that the patches are for."""
+    """A folder with a copy of the modules that the patches change."""
     for name in {patch.file for patch in PATCHES}:
         target = tmp_path / name
         target.parent.mkdir(parents=True)
@@ -35,7 +35,7 @@ def copy(installed, tmp_path):
     return tmp_path
 
 
-def test_patches_are_numbered_from_the_lambda_regression_on():
+def test_patches_are_numbered_starting_with_the_lambda_regression():
     assert [patches.name_of(patch)[:4] for patch in PATCHES] == [
         f'000{number}' for number in range(1, len(PATCHES) + 1)]
     assert 'lambda' in patches.name_of(PATCHES[0])
@@ -62,21 +62,21 @@ def test_patches_apply_together(installed, copy):
         assert all(line in text for line in added)
 
 
-def test_together_is_the_same_as_alone_for_one_patch(installed, copy):
+def test_apply_together_with_one_patch_equals_apply_patch(installed, copy):
     prove.apply_together(PATCHES[:1], str(copy))
     content = (copy / PATCHES[0].file).read_bytes()
     assert patches.blob_id(content) == PATCHES[0].after
 
 
 @BY_NAME
-def test_added_lines_fit_into_80_columns(patch):
+def test_added_lines_have_at_most_80_columns(patch):
     for _, _, lines in patches.hunks_of(patch):
         assert max(map(len, lines)) <= 81 and "'" not in re.sub(
             '#.*', '', ''.join(lines)).replace('"', '')
 
 
 @BY_NAME
-def test_no_safety_switch_is_touched(patch):
+def test_patches_do_not_touch_safe_mode(patch):
     for word in ('SafeModeScope', 'safe_mode', 'unsafe', 'func_load', 'marshal'):
         assert word not in text_of(patch.path)
 
@@ -86,7 +86,7 @@ def test_page_of_a_patch_names_its_tests(patch):
     page = proposal(patch)
     ours = text_of(os.path.join(patches.ROOT, 'tests', *page.test_file.split('/')))
     assert f'class {page.test_class}(' in ours
-    # What is seen by cloning is tested with cloning.
+    # Tests that clone a model are in the tests of the models.
     assert os.path.dirname(page.test_file) in (
         os.path.dirname(patch.file), 'keras/src/models')
 
@@ -112,18 +112,18 @@ def test_text_has_the_issue_and_the_pull_request(patch):
         assert part in text
 
 
-def test_advice_tells_what_keras_asks_for():
+def test_advice_states_the_requirements_of_keras():
     text = advice(PATCHES[0])
-    for part in ('issue first', 'assigned to you', 'One bug a pull request',
+    for part in ('issue first', 'assigned to you', 'One pull request per bug',
                  'pre-commit run --files keras/src/models/cloning.py',
                  'pytest keras/src/models/cloning_test.py', 'license agreement',
-                 'AI tools', 'You answer for it'):
+                 'AI tools', 'You are responsible'):
         assert part in text
 
 
-# The bugs, on the installed release. The proof runs the code of all of them.
+# The bugs, on the installed release. The proof runs the code of all issues.
 
-def test_code_of_the_first_issue_does_what_it_says(installed, tmp_path):
+def test_code_of_the_first_issue_has_the_stated_output(installed, tmp_path):
     patch, page = PATCHES[0], proposal(PATCHES[0])
     released = prove.reproduce(patch, os.path.dirname(installed.folder))
     assert '\n' + page.actual in released
@@ -132,7 +132,7 @@ def test_code_of_the_first_issue_does_what_it_says(installed, tmp_path):
     assert prove.reproduce(patch, str(tmp_path)).strip() == page.expected
 
 
-def test_own_tests_of_keras_3_are_named_with_their_modules(installed, monkeypatch):
+def test_names_of_keras_own_tests_include_their_modules(installed, monkeypatch):
     monkeypatch.setattr(prove, 'OWN_TESTS_OF_KERAS_3',
                         ('layers/core/lambda_layer_test.py',))
     found = prove.own_outcomes_of_keras_3(os.path.dirname(installed.folder))
@@ -141,7 +141,7 @@ def test_own_tests_of_keras_3_are_named_with_their_modules(installed, monkeypatc
     assert prove.summary(found, 'lambda_layer_test') == passes
 
 
-# The proof itself: it must be able to fail.
+# The proof fails if something is wrong
 
 def stages(before, after, together):
     """Results of a proof of the first patch alone."""
@@ -158,7 +158,7 @@ def faults(*results):
     return ' '.join(prove.faults_of_keras_3(stages(*results), PATCHES[:1]))
 
 
-def test_proof_of_a_good_patch_finds_no_fault():
+def test_proof_reports_no_faults_of_a_correct_patch():
     before = {'test_a': 'ValueError', 'test_guard_b': 'passes', 'test_c': 'skipped'}
     after = {'test_a': 'passes', 'test_guard_b': 'passes', 'test_c': 'skipped'}
     assert faults(before, after, after) == ''
@@ -171,22 +171,22 @@ def test_proof_of_a_good_patch_finds_no_fault():
     ('passes', 'TypeError', 'passes', '0001-clone-lambda-in-memory breaks'),
     ('ValueError', 'passes', 'TypeError', 'test_a fails with all'),
 ])
-def test_proof_finds_faults_of_tests(before, after, together, message):
+def test_proof_reports_faults_in_outcomes(before, after, together, message):
     assert message in faults(
         {'test_a': before}, {'test_a': after}, {'test_a': together})
 
 
-def test_proof_finds_an_issue_that_is_not_true():
+def test_proof_reports_an_issue_with_wrong_output():
     results = stages({'test_a': 'TypeError'}, {'test_a': 'passes'},
                      {'test_a': 'passes'})
     swapped = [results[0][:2] + results[1][2:], results[1][:2] + results[0][2:],
                results[2]]
     found = ' '.join(prove.faults_of_keras_3(swapped, PATCHES[:1]))
-    assert 'does not print what is expected' in found
+    assert 'does not print the expected output' in found
     assert 'does not do what the issue says' in found
 
 
-# What Keras checks before it merges, by the settings in its pyproject.toml.
+# The checks of Keras's pre-commit hooks, with the settings of its pyproject.toml.
 
 RUFF = [sys.executable, '-m', 'ruff']
 SETTINGS = ['--isolated', '--no-cache', '--line-length', '80']
@@ -196,7 +196,7 @@ RULES = ['--select', 'E,F,I', '--ignore', 'E501,E722,E731,E741,F401',
 
 
 @BY_NAME
-def test_patched_file_and_tests_are_formatted_as_keras_formats(
+def test_patched_file_and_tests_pass_the_checks_of_keras(
         patch, installed, copy):
     pytest.importorskip('ruff')
     patches.apply_patch(patch, str(copy))

@@ -1,7 +1,7 @@
-"""What may hold code is refused where it was: a clone opens nothing.
+"""Cloning does not weaken safe mode: what may contain code is refused as before.
 
-What a clone saves holds no reference to live objects, no scope is left open, and no
-other thread sees one (keras-team/keras pull request 23048).
+What a clone saves contains no references to live objects, and no scope is left open
+or visible to other threads (keras-team/keras pull request 23048).
 """
 import contextlib
 import json
@@ -23,7 +23,7 @@ REFUSED = 'disallowed by default|deserialization of a'
 # Keras pull request 23048.
 REFUSED_BY_LAMBDA = pytest.mark.skipif(
     not ((3, 12, 3) <= RELEASE < (3, 13) or RELEASE >= (3, 15)),
-    reason='`Lambda.from_config` itself refuses nothing')
+    reason='`Lambda.from_config` does not refuse code')
 
 
 def with_lambda():
@@ -37,8 +37,8 @@ def scopes():
                          'safe_mode_saving')]
 
 
-class HandsOutCode(layers.Layer):
-    """Its config holds code that it never ran."""
+class CodeInConfig(layers.Layer):
+    """Its config contains code that was never run."""
 
     def __init__(self, function=None, **kwargs):
         super().__init__(**kwargs)
@@ -59,14 +59,14 @@ class HandsOutCode(layers.Layer):
         return cls(**config)
 
 
-def test_guard_code_that_a_config_holds_is_not_read():
-    made = []
+def test_guard_code_in_a_config_is_not_deserialized():
+    created = []
     with contextlib.suppress(ValueError):
-        made.append(clone_model(chain(HandsOutCode)()).layers[-1].function)
-    assert made in ([], [None])
+        created.append(clone_model(chain(CodeInConfig)()).layers[-1].function)
+    assert created in ([], [None])
 
 
-def written(model, tmp_path):
+def loader_of_file(model, tmp_path):
     path = str(tmp_path / 'model.keras')
     model.save(path)
     return partial(keras.models.load_model, path)
@@ -78,16 +78,16 @@ def written(model, tmp_path):
     pytest.param(lambda model, path: partial(layers.Lambda.from_config,
                                              model.layers[-1].get_config()),
                  marks=REFUSED_BY_LAMBDA),
-    written,
+    loader_of_file,
 ], ids=['model_from_json', 'from_config', 'Lambda.from_config', 'load_model'])
 @pytest.mark.filterwarnings('ignore')
-def test_clone_of_a_lambda_is_refused_when_it_is_read_back(read, tmp_path):
+def test_loading_the_clone_of_a_lambda_is_refused(read, tmp_path):
     load = read(clone_model(with_lambda()), tmp_path)
     with pytest.raises(ValueError, match=REFUSED):
         load()
 
 
-def test_config_of_a_clone_is_that_of_the_original():
+def test_config_of_a_clone_equals_that_of_the_original():
     def build():
         x = keras.Input((3,), name='x')
         y = layers.TimeDistributed(Scale(2., gelu))(layers.Reshape((1, 3))(x))
@@ -100,7 +100,7 @@ def test_config_of_a_clone_is_that_of_the_original():
 
 
 class KeepsConfig(layers.Layer):
-    """Keeps the config of its initializer as it got it."""
+    """Stores the config of its initializer as received."""
 
     def __init__(self, initializer, **kwargs):
         super().__init__(**kwargs)
@@ -118,7 +118,7 @@ class KeepsConfig(layers.Layer):
                 'initializer': keras.initializers.serialize(self.initializer)}
 
 
-def test_guard_config_that_a_layer_keeps_is_written_out_as_any():
+def test_guard_config_that_a_layer_stores_can_be_serialized():
     model = chain(lambda: KeepsConfig(keras.initializers.Constant(3.)))()
     clone = clone_model(clone_model(model))
     np.testing.assert_allclose(clone.get_weights()[0], 3)
@@ -131,7 +131,7 @@ def test_guard_clone_is_saved_and_loaded(tmp_path):
     model = build()
     clone = clone_model(model)
     clone.set_weights(model.get_weights())
-    loaded = written(clone, tmp_path)()
+    loaded = loader_of_file(clone, tmp_path)()
     value = np.ones((2, 3), 'float32')
     np.testing.assert_allclose(ops.convert_to_numpy(loaded(value)),
                                ops.convert_to_numpy(model(value)), rtol=1e-5)
@@ -148,9 +148,9 @@ def test_no_scope_is_left_open(make):
 
 
 class Pausing(layers.Layer):
-    """Lets another thread look while it is being cloned."""
+    """Calls a function in another thread while it is being cloned."""
 
-    look = None
+    observe = None
 
     def call(self, inputs):
         return inputs
@@ -166,8 +166,8 @@ class Pausing(layers.Layer):
 
     @classmethod
     def pause(cls):
-        if cls.look:
-            thread = threading.Thread(target=cls.look)
+        if cls.observe:
+            thread = threading.Thread(target=cls.observe)
             thread.start()
             thread.join()
 
@@ -177,21 +177,21 @@ def test_guard_no_other_thread_sees_a_scope():
     model, seen = chain(Pausing)(), []
     config = layers.Lambda(lambda x: x).get_config()
 
-    def look():
+    def observe():
         with pytest.raises(ValueError, match=REFUSED):
             layers.Lambda.from_config(dict(config))
-        written = layers.serialize(layers.Dense(2, activation=gelu))
-        seen.append(json.dumps(written))
-    Pausing.look = look
+        loader_of_file = layers.serialize(layers.Dense(2, activation=gelu))
+        seen.append(json.dumps(loader_of_file))
+    Pausing.observe = observe
     try:
         clone_model(model)
     finally:
-        Pausing.look = None
+        Pausing.observe = None
     assert len(seen) == 2
     assert all('gelu' in config for config in seen)
 
 
-def test_unsafe_setting_is_neither_needed_nor_made():
+def test_unsafe_setting_is_neither_needed_nor_changed():
     assert scopes()[-1] is None
     clone_model(with_lambda())
     assert scopes()[-1] is None

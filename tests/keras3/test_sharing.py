@@ -1,4 +1,4 @@
-"""What was one layer is one layer in the clone; what was not called is built."""
+"""Shared layers stay shared, and layers that are not called are built."""
 import keras
 from keras import Model, Sequential, layers
 from keras.models import clone_model
@@ -14,7 +14,7 @@ def test_shared_layer_keeps_the_order_of_its_calls(assert_faithful):
     assert_faithful(build)
 
 
-def test_between_a_nested_model_and_the_outer_one(assert_faithful):
+def test_layer_shared_between_a_nested_model_and_the_outer_one(assert_faithful):
     def build():
         shared = layers.Dense(3)
         inner = chain(lambda: shared)()
@@ -23,7 +23,7 @@ def test_between_a_nested_model_and_the_outer_one(assert_faithful):
     assert_faithful(build)
 
 
-def test_between_two_nested_models(assert_faithful):
+def test_layer_shared_between_two_nested_models(assert_faithful):
     def build():
         shared = layers.Dense(3)
         first, second = chain(lambda: shared)(), Sequential([shared])
@@ -32,7 +32,7 @@ def test_between_two_nested_models(assert_faithful):
     assert_faithful(build)
 
 
-def test_between_a_wrapper_and_the_outer_model(assert_faithful):
+def test_layer_shared_between_a_wrapper_and_the_outer_model(assert_faithful):
     def build():
         shared = layers.Dense(3)
         x = keras.Input((3,), name='x')
@@ -41,7 +41,7 @@ def test_between_a_wrapper_and_the_outer_model(assert_faithful):
     assert_faithful(build)
 
 
-def test_between_two_wrappers(assert_faithful):
+def test_layer_shared_between_two_wrappers(assert_faithful):
     def build():
         shared = layers.Dense(3)
         x = keras.Input((3,), name='x')
@@ -60,7 +60,7 @@ def test_nested_models_that_share_their_input_with_the_outer_one(
     assert_faithful(build)
 
 
-def test_guard_nested_model_three_deep_and_called_twice(assert_faithful):
+def test_guard_model_nested_three_levels_deep_and_called_twice(assert_faithful):
     def build():
         inner = chain(chain(chain(lambda: layers.Dense(3)),
                             layers.BatchNormalization))()
@@ -76,7 +76,7 @@ def test_guard_sequential_with_a_layer_twice(assert_faithful):
     assert_faithful(build)
 
 
-def test_guard_sequential_built_by_hand(assert_faithful):
+def test_guard_sequential_built_explicitly(assert_faithful):
     def build():
         model = Sequential([layers.Dense(3), layers.Dense(2)])
         model.build((None, 3))
@@ -93,7 +93,7 @@ def test_guard_sequential_not_built_yet():
     assert clone.layers[0] is not model.layers[0]
 
 
-def test_guard_layer_that_the_model_holds_and_does_not_call():
+def test_guard_layer_that_the_model_holds_but_does_not_call():
     def build():
         held = [layers.Dense(3), layers.Dense(5)]
         held[1].build((None, 7))
@@ -103,7 +103,7 @@ def test_guard_layer_that_the_model_holds_and_does_not_call():
     assert [w.shape for w in clone.weights] == [w.shape for w in model.weights]
 
 
-def test_layer_that_is_attached_to_a_model():
+def test_layer_set_as_an_attribute_of_a_model():
     model = chain(lambda: layers.Dense(2))()
     model.attached = layers.Dense(5)
     model.attached.build((None, 7))

@@ -1,8 +1,8 @@
-"""What layers know that no config tells and no weight carries is in the clone.
+"""State that is neither in a config nor in the weights is cloned.
 
-Arguments of constructors without a config, what a layer learnt from data, layers
-that were quantized or given LoRA weights, flags of inner layers and of variables,
-dtype policies that were global, what was set after a layer was made.
+Constructor arguments that are missing in the config, adapted preprocessing layers,
+LoRA and quantization, `trainable` of inner layers and of variables, global dtype
+policies, attributes that were set later.
 """
 import json
 import threading
@@ -30,11 +30,11 @@ def assert_computes_the_same(model, clone, value=ONES):
                                rtol=1e-5, atol=1e-6)
 
 
-# Arguments that no config tells
+# Arguments that are missing in the config
 
 
-class Keep(layers.Layer):
-    """Keeps another number than it is given, under the name of the argument."""
+class StoresOtherValue(layers.Layer):
+    """Its attribute has the name of an argument, but another value."""
 
     def __init__(self, rate, **kwargs):
         super().__init__(**kwargs)
@@ -44,14 +44,14 @@ class Keep(layers.Layer):
         return self.rate * inputs
 
 
-def test_guard_argument_that_is_kept_as_another_value(assert_faithful):
-    assert_faithful(chain(lambda: Keep(.75)))
-    clone = clone_model(clone_model(chain(lambda: Keep(.75))()))
+def test_guard_argument_stored_as_another_value(assert_faithful):
+    assert_faithful(chain(lambda: StoresOtherValue(.75)))
+    clone = clone_model(clone_model(chain(lambda: StoresOtherValue(.75))()))
     np.testing.assert_allclose(clone.layers[-1].rate, .25)
 
 
-class Through(layers.Layer):
-    """Is given layers one after the other, and has no config."""
+class AppliesInOrder(layers.Layer):
+    """Takes layers as positional arguments, and has no config."""
 
     def __init__(self, first, *others, factor=1., **kwargs):
         super().__init__(**kwargs)
@@ -63,13 +63,13 @@ class Through(layers.Layer):
         return self._factor * inputs
 
 
-def test_layers_that_are_given_one_after_the_other(assert_faithful):
-    assert_faithful(chain(lambda: Through(
+def test_layers_passed_as_positional_arguments(assert_faithful):
+    assert_faithful(chain(lambda: AppliesInOrder(
         layers.Dense(4, 'tanh'), layers.Dense(2), factor=3.)))
 
 
-class Pooled(layers.Layer):
-    """Is given functions, and has no config."""
+class TakesFunctions(layers.Layer):
+    """Takes functions, and has no config."""
 
     def __init__(self, function, pool=ops.mean, **kwargs):
         super().__init__(**kwargs)
@@ -79,14 +79,14 @@ class Pooled(layers.Layer):
         return self._pool(self._function(inputs), axis=1)
 
 
-def test_functions_that_are_kept_under_other_names(assert_faithful):
+def test_functions_stored_under_other_names(assert_faithful):
     factor = 3.
-    assert_faithful(chain(lambda: Pooled(lambda x: factor * x, ops.max),
+    assert_faithful(chain(lambda: TakesFunctions(lambda x: factor * x, ops.max),
                           shape=(4, 3)))
 
 
-class Table(layers.Layer):
-    """Is given arrays, and has no config."""
+class TakesArrays(layers.Layer):
+    """Takes arrays, and has no config."""
 
     def __init__(self, edges, **kwargs):
         super().__init__(**kwargs)
@@ -100,15 +100,15 @@ class Table(layers.Layer):
         return ops.matmul(inputs, self.matrix) * self.factor + self.offset
 
 
-def test_arrays_that_are_kept_in_another_way(assert_faithful):
+def test_arrays_stored_in_another_form(assert_faithful):
     def build():
         matrix = np.arange(6.).reshape(3, 2).astype('float32')
-        return chain(lambda: Table((matrix, np.array([1., 2.], 'float32'))))()
+        return chain(lambda: TakesArrays((matrix, np.array([1., 2.], 'float32'))))()
     assert_faithful(build)
 
 
-class Added(layers.Layer):
-    """Hands its keywords on to `Layer`, and has an argument."""
+class WithUnits(layers.Layer):
+    """Has an argument, and passes its keywords to `Layer`."""
 
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
@@ -123,8 +123,9 @@ class Added(layers.Layer):
 
 
 def test_keywords_of_a_layer_without_a_config():
-    model = chain(lambda: Added(2, activity_regularizer=regularizers.L1(.25),
-                                trainable=False, name='mine'))()
+    model = chain(lambda: WithUnits(
+        2, activity_regularizer=regularizers.L1(.25), trainable=False,
+        name='mine'))()
     clone = clone_model(model)
     layer = clone.layers[-1]
     np.testing.assert_allclose(layer.activity_regularizer.l1, .25)
@@ -138,7 +139,7 @@ def test_keywords_of_a_layer_without_a_config():
 
 
 def test_dtype_of_a_layer_without_a_config():
-    model = chain(lambda: Through(layers.Dense(2), dtype='float64'))()
+    model = chain(lambda: AppliesInOrder(layers.Dense(2), dtype='float64'))()
     clone = clone_model(model)
     assert clone.layers[-1].dtype_policy.name == 'float64'
     assert [w.dtype for w in clone.weights] == [w.dtype for w in model.weights]
@@ -146,7 +147,7 @@ def test_dtype_of_a_layer_without_a_config():
 
 
 class ScaledDense(layers.Dense):
-    """Its config is that of its base, which does not know its argument."""
+    """Its argument is missing in its config, which is that of its base class."""
 
     def __init__(self, units, scale=1., **kwargs):
         super().__init__(units, **kwargs)
@@ -156,7 +157,7 @@ class ScaledDense(layers.Dense):
         return self.scale * super().call(inputs)
 
 
-def test_argument_that_the_config_of_the_base_does_not_know(assert_faithful):
+def test_argument_missing_in_the_config_of_the_base_class(assert_faithful):
     assert_faithful(chain(lambda: ScaledDense(2, scale=3., activation='tanh')))
 
 
@@ -165,7 +166,7 @@ class Settings:
 
 
 class Configured(layers.Layer):
-    """Is given an object with settings, of which its config knows nothing."""
+    """Takes an object with settings, which is missing in its config."""
 
     def __init__(self, settings=None, **kwargs):
         super().__init__(**kwargs)
@@ -213,8 +214,8 @@ def test_subclassed_model_without_a_config_in_another_model(make, assert_faithfu
     assert_computes_the_same(model, clone)
 
 
-class Drawn(layers.Layer):
-    """Draws what it computes with when it is made."""
+class RandomMatrix(layers.Layer):
+    """Draws a random matrix in its constructor, and computes with it."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -224,18 +225,18 @@ class Drawn(layers.Layer):
         return ops.matmul(inputs, self.matrix)
 
 
-def test_matrix_that_a_layer_draws_when_it_is_made(assert_faithful):
-    assert_faithful(chain(Drawn))
-    model = chain(Drawn)()
+def test_matrix_drawn_in_the_constructor(assert_faithful):
+    assert_faithful(chain(RandomMatrix))
+    model = chain(RandomMatrix)()
     clone = clone_model(model)
     np.testing.assert_allclose(clone.layers[-1].matrix, model.layers[-1].matrix)
 
 
-# What was set after a layer was made
+# Attributes that were set after the constructor
 
 
 class Gain(layers.Layer):
-    """Has a number that its constructor does not take."""
+    """Has an attribute that is not an argument of its constructor."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -245,7 +246,7 @@ class Gain(layers.Layer):
         return self.gain * inputs
 
 
-def test_number_that_was_set_after_the_layer_was_made(assert_faithful):
+def test_number_set_after_the_constructor(assert_faithful):
     def build():
         model = chain(Gain)()
         model.layers[-1].gain = 4.
@@ -255,7 +256,7 @@ def test_number_that_was_set_after_the_layer_was_made(assert_faithful):
     np.testing.assert_allclose(clone.layers[-1].gain, 4)
 
 
-def test_guard_settings_that_a_config_tells(assert_faithful):
+def test_guard_settings_in_a_config(assert_faithful):
     def build():
         model = chain(lambda: layers.Dense(3, 'softmax'), layers.LeakyReLU)()
         model.layers[1].activation = activations.linear
@@ -264,7 +265,7 @@ def test_guard_settings_that_a_config_tells(assert_faithful):
     assert_faithful(build)
 
 
-def test_function_of_the_user_that_was_set_after_the_layer_was_made(assert_faithful):
+def test_custom_function_set_after_the_constructor(assert_faithful):
     def build():
         model = chain(lambda: layers.Dense(3))()
         model.layers[1].activation = gelu
@@ -276,7 +277,7 @@ def test_function_of_the_user_that_was_set_after_the_layer_was_made(assert_faith
 @pytest.mark.parametrize('part', [lambda model: model, lambda model: model.layers[1],
                                   lambda model: model.layers[1].layer],
                          ids=['model', 'layer', 'inner layer'])
-def test_note_that_was_made_on(part):
+def test_attribute_added_to(part):
     model = chain(lambda: layers.TimeDistributed(layers.Dense(2)), shape=(4, 3))()
     part(model).class_names = ['a', {'b': 'c'}]
     clone = clone_model(model)
@@ -285,7 +286,7 @@ def test_note_that_was_made_on(part):
     assert part(model).class_names == ['a', {'b': 'c'}]
 
 
-# What a layer learnt from data
+# Adapted preprocessing layers
 
 
 def adapted(layer, data):
@@ -300,7 +301,7 @@ NORMALIZATIONS = {
     'inverse': lambda: adapted(layers.Normalization(invert=True), RANDOM),
     'in a Sequential': lambda: Sequential([adapted(layers.Normalization(), RANDOM),
                                            layers.Dense(2)]),
-    'in a wrapper': lambda: Through(adapted(layers.Normalization(), RANDOM)),
+    'in a wrapper': lambda: AppliesInOrder(adapted(layers.Normalization(), RANDOM)),
 }
 
 
@@ -312,7 +313,7 @@ def test_adapted_normalization(kind, assert_faithful):
     assert_computes_the_same(model, clone)
 
 
-def test_guard_normalization_with_given_numbers(assert_faithful):
+def test_guard_normalization_with_mean_and_variance_as_arguments(assert_faithful):
     assert_faithful(chain(lambda: layers.Normalization(
         mean=[1., 2., 3.], variance=[4., 5., 6.])))
 
@@ -322,7 +323,7 @@ def test_guard_normalization_that_was_not_adapted():
     assert_computes_the_same(model, clone_model(model))
 
 
-def test_guard_normalization_of_the_clone_can_be_adapted_anew():
+def test_guard_normalization_of_the_clone_can_be_adapted_again():
     model = chain(lambda: adapted(layers.Normalization(), RANDOM))()
     expected = numbers(model)
     clone = clone_model(model)
@@ -338,8 +339,8 @@ def test_guard_adapted_discretization():
     np.testing.assert_array_equal(numbers(clone, RANDOM), numbers(model, RANDOM))
 
 
-class Prepared(layers.Layer):
-    """Makes the layers that are adapted later."""
+class CreatesLayersToAdapt(layers.Layer):
+    """Creates layers that are adapted later."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -351,8 +352,8 @@ class Prepared(layers.Layer):
 
 
 @on_tensorflow
-def test_adapted_layers_in_a_layer_of_the_user():
-    layer = Prepared()
+def test_adapted_layers_in_a_custom_layer():
+    layer = CreatesLayersToAdapt()
     layer.normalization.adapt(RANDOM)
     layer.bins.adapt(RANDOM)
     model = chain(lambda: layer)()
@@ -377,8 +378,8 @@ LOOKUPS = {
 }
 
 
-def looking_up(kind, inner=False):
-    """Returns a model with an adapted layer, and what it was adapted to."""
+def lookup_model(kind, inner=False):
+    """Returns a model with an adapted layer, and the data of `adapt`."""
     make, dtype, data = LOOKUPS[kind]
     layer = adapted(make(), data)
     x = keras.Input(data.shape[1:], dtype=dtype, name='x')
@@ -392,12 +393,12 @@ def looking_up(kind, inner=False):
 @pytest.mark.parametrize('inner', [False, True], ids=['in the model', 'nested'])
 @pytest.mark.parametrize('kind', list(LOOKUPS))
 def test_adapted_vocabulary(kind, inner):
-    model, layer, data = looking_up(kind, inner)
+    model, layer, data = lookup_model(kind, inner)
     clone = clone_model(clone_model(model))
     clone.set_weights(model.get_weights())
-    its = clone.layers[-1].layers[-1] if inner else clone.layers[-1]
-    assert its is not layer
-    assert its.get_vocabulary() == layer.get_vocabulary()
+    cloned = clone.layers[-1].layers[-1] if inner else clone.layers[-1]
+    assert cloned is not layer
+    assert cloned.get_vocabulary() == layer.get_vocabulary()
     if kind == 'tf-idf' or dtype_of(kind) != 'string':
         unknown = data[:1]
     else:
@@ -419,7 +420,7 @@ def strings(value):
 
 
 @on_tensorflow
-def test_guard_vocabulary_that_was_given():
+def test_guard_vocabulary_passed_to_the_constructor():
     x = keras.Input((3,), dtype='string', name='x')
     model = Model(x, layers.StringLookup(vocabulary=['a', 'b'])(x))
     clone = clone_model(model)
@@ -429,8 +430,8 @@ def test_guard_vocabulary_that_was_given():
 
 
 @on_tensorflow
-def test_guard_vocabulary_of_the_clone_can_be_adapted_anew():
-    model, layer, data = looking_up('strings')
+def test_guard_vocabulary_of_the_clone_can_be_adapted_again():
+    model, layer, data = lookup_model('strings')
     vocabulary = layer.get_vocabulary()
     clone = clone_model(model)
     clone.layers[-1].adapt(np.array([['x', 'y', 'z']], dtype=object))
@@ -439,7 +440,7 @@ def test_guard_vocabulary_of_the_clone_can_be_adapted_anew():
 
 
 class Centred(layers.Layer):
-    """Keeps a running mean in a variable of TensorFlow's, which is no weight."""
+    """Stores a running mean in a TensorFlow variable, which is not a weight."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -475,11 +476,11 @@ def test_lambda_that_holds_a_variable_of_tensorflow():
     np.testing.assert_allclose(numbers(clone, RANDOM), expected, rtol=1e-5)
 
 
-# Layers that were given LoRA weights, or quantized
+# LoRA and quantization
 
 
 class Inner(layers.Layer):
-    """Has a `Dense` inside."""
+    """Contains a `Dense` layer."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -492,8 +493,8 @@ class Inner(layers.Layer):
         return self.dense(inputs)
 
 
-class Shaped(layers.Layer):
-    """Tells its shape, so that building a model does not call its layer."""
+class KnowsOutputShape(layers.Layer):
+    """Defines its output shape, so that building a model does not call its layer."""
 
     def __init__(self, inner, **kwargs):
         super().__init__(**kwargs)
@@ -506,7 +507,7 @@ class Shaped(layers.Layer):
         return self.inner(inputs)
 
 
-def called(layer):
+def after_call(layer):
     layer(RANDOM)
     return layer
 
@@ -514,8 +515,8 @@ def called(layer):
 @pytest.mark.parametrize('make, part', [
     pytest.param(lambda: layers.Dense(4), lambda layer: layer, id='guard layer'),
     pytest.param(Inner, lambda layer: layer.dense, id='inner layer'),
-    pytest.param(lambda: called(Shaped(layers.Dense(4))), lambda layer: layer.inner,
-                 id='inner layer that is not called'),
+    pytest.param(lambda: after_call(KnowsOutputShape(layers.Dense(4))),
+                 lambda layer: layer.inner, id='inner layer that is not called'),
     pytest.param(lambda: layers.TimeDistributed(layers.Dense(4)),
                  lambda layer: layer.layer, id='guard wrapper'),
     pytest.param(chain(lambda: layers.Dense(4)), lambda layer: layer.layers[-1],
@@ -526,9 +527,9 @@ def test_lora_of_a(make, part):
     model = chain(make, shape=shape)()
     part(model.layers[-1]).enable_lora(2)
     clone = clone_model(clone_model(model))
-    its = part(clone.layers[-1])
-    assert its.lora_enabled
-    assert its.lora_rank == 2
+    cloned = part(clone.layers[-1])
+    assert cloned.lora_enabled
+    assert cloned.lora_rank == 2
     assert len(clone.trainable_weights) == len(model.trainable_weights)
     assert [w.shape for w in clone.weights] == [w.shape for w in model.weights]
     model.set_weights([w + .5 for w in model.get_weights()])
@@ -548,7 +549,7 @@ def test_lora_of_attention():
     assert_computes_the_same(model, clone, np.ones((2, 4, 6), 'float32'))
 
 
-def test_factor_of_lora():
+def test_lora_alpha():
     dense = layers.Dense(4)
     model = chain(lambda: dense)()
     dense.enable_lora(2, lora_alpha=6)
@@ -592,7 +593,7 @@ def test_guard_quantized_with_lora():
     assert_computes_the_same(model, clone)
 
 
-# Flags of inner layers and of variables
+# `trainable` of inner layers and of variables
 
 
 class Pair(layers.Layer):
@@ -630,12 +631,12 @@ class SelfAttention(layers.Layer):
 @pytest.mark.parametrize('kind', [
     pytest.param(kind, id='guard ' + kind if kind in (
         'bidirectional', 'one of several cells') else kind) for kind in FROZEN])
-def test_inner_layer_that_was_made_not_trainable(kind, when, assert_faithful):
+def test_frozen_inner_layer(kind, when, assert_faithful):
     make, part = FROZEN[kind]
 
     def build():
         layer = make()
-        if when == 'before' and kind != 'attention':  # It is made by `build`.
+        if when == 'before' and kind != 'attention':  # Which creates it in `build`.
             part(layer).trainable = False
         model = chain(lambda: layer, shape=(4, 3))()
         part(layer).trainable = False
@@ -659,39 +660,39 @@ def test_guard_flag_of_a_layer_in_a_wrapper():
 
 
 @pytest.mark.parametrize('kind', ['layer', 'inner layer', 'nested model'])
-def test_variable_that_was_made_not_trainable(kind):
+def test_frozen_variable(kind):
     parts = {'layer': lambda layer: layer, 'inner layer': lambda layer: layer.dense,
              'nested model': lambda layer: layer.layers[-1]}
     model = chain(QUANTIZED[kind])()
     parts[kind](model.layers[-1]).bias.trainable = False
     clone = clone_model(model)
-    its = parts[kind](clone.layers[-1])
-    assert its.bias.trainable is False
-    assert its.kernel.trainable is True
+    cloned = parts[kind](clone.layers[-1])
+    assert cloned.bias.trainable is False
+    assert cloned.kernel.trainable is True
     assert len(clone.trainable_variables) == 1
 
 
-def test_training_is_that_of_the_original():
+def test_clone_is_trained_like_the_original():
     model = chain(lambda: adapted(layers.Normalization(), RANDOM), Inner,
-                  lambda: Keep(.5), lambda: layers.Dense(1))()
+                  lambda: StoresOtherValue(.5), lambda: layers.Dense(1))()
     model.layers[2].dense.bias.trainable = False
     clone = clone_model(model)
     clone.set_weights(model.get_weights())
     for each in (model, clone):
         each.compile('sgd', 'mse')
         each.train_on_batch(RANDOM, np.ones((20, 1), 'float32'))
-    for mine, its in zip(model.get_weights(), clone.get_weights()):
-        np.testing.assert_allclose(its, mine, rtol=1e-4, atol=1e-6)
+    for original, cloned in zip(model.get_weights(), clone.get_weights()):
+        np.testing.assert_allclose(cloned, original, rtol=1e-4, atol=1e-6)
 
 
 # Dtype policies
 
 
 @pytest.mark.parametrize('make', [
-    lambda: layers.Dense(3), Inner, lambda: Block([3]), lambda: Keep(.5),
+    lambda: layers.Dense(3), Inner, lambda: Block([3]), lambda: StoresOtherValue(.5),
     lambda: layers.TimeDistributed(layers.Dense(3))],
     ids=['Dense', 'inner layer', 'subclassed model', 'no config', 'wrapper'])
-def test_policy_that_was_global_when_the_layer_was_made(make):
+def test_policy_that_was_global_when_the_layer_was_created(make):
     before = keras.config.dtype_policy()
     shape = (4, 3)
     keras.config.set_dtype_policy('mixed_bfloat16')
@@ -700,10 +701,10 @@ def test_policy_that_was_global_when_the_layer_was_made(make):
     finally:
         keras.config.set_dtype_policy(before)
     clone = clone_model(model)
-    policies, its = ([layer.dtype_policy.name for layer in each._flatten_layers()
-                      if layer is not each] for each in (model, clone))
-    assert its == policies
-    assert 'mixed_bfloat16' in its
+    policies, cloned = ([layer.dtype_policy.name for layer in each._flatten_layers()
+                         if layer is not each] for each in (model, clone))
+    assert cloned == policies
+    assert 'mixed_bfloat16' in cloned
     assert clone.outputs[0].dtype == model.outputs[0].dtype == 'bfloat16'
     value = np.ones((2,) + shape, 'float32')
     clone.set_weights(model.get_weights())
@@ -712,7 +713,7 @@ def test_policy_that_was_global_when_the_layer_was_made(make):
         ops.convert_to_numpy(ops.cast(model(value), 'float32')), rtol=1e-2)
 
 
-def test_policy_of_the_clone_is_not_the_global_one_of_now():
+def test_policy_of_the_clone_is_not_the_current_global_one():
     model = chain(Inner)()
     before = keras.config.dtype_policy()
     keras.config.set_dtype_policy('mixed_bfloat16')
@@ -724,17 +725,17 @@ def test_policy_of_the_clone_is_not_the_global_one_of_now():
     assert clone.outputs[0].dtype == 'float32'
 
 
-# Nothing is left behind, and other threads see nothing
+# Failed clones leave nothing behind, and other threads are not affected
 
 
-class Raising(layers.Layer):
-    """Raises when it is made, if it is told to."""
+class RaisesInNew(layers.Layer):
+    """Raises an exception when it is created, if `error` is set."""
 
     error = None
 
     def __new__(cls, *args, **kwargs):
-        if Raising.error is not None:
-            raise Raising.error
+        if RaisesInNew.error is not None:
+            raise RaisesInNew.error
         return super().__new__(cls, *args, **kwargs)
 
     def call(self, inputs):
@@ -753,17 +754,17 @@ def scopes():
     pytest.param(ValueError, id='ValueError')])
 @pytest.mark.parametrize('make', [
     pytest.param(lambda: layers.Dense(3), id='guard'),
-    pytest.param(lambda: Keep(.5), id='guard no config'),
+    pytest.param(lambda: StoresOtherValue(.5), id='guard no config'),
     lambda: layers.Dense(3, gelu),
     lambda: layers.Lambda(lambda x: 2 * x),
     lambda: adapted(layers.Normalization(), RANDOM),
 ], ids=[None, None, 'function', 'Lambda', 'adapted'])
 def test_interrupted_clone_leaves_nothing_behind(make, error, monkeypatch):
     from keras_clone.check.independence import changes, snapshot
-    model = chain(make, Raising)()
+    model = chain(make, RaisesInNew)()
     before, open_before = snapshot(model), scopes()
-    monkeypatch.setattr(Raising, 'error', error())
-    # Keras tells as a `TypeError` what a constructor raises.
+    monkeypatch.setattr(RaisesInNew, 'error', error())
+    # Keras converts an exception in a constructor to a `TypeError`.
     with pytest.raises((error, TypeError)):
         clone_model(model)
     monkeypatch.undo()
@@ -773,9 +774,9 @@ def test_interrupted_clone_leaves_nothing_behind(make, error, monkeypatch):
 
 
 class Pausing(layers.Layer):
-    """Lets another thread look while its model is being cloned."""
+    """Calls a function in another thread while its model is being cloned."""
 
-    look = None
+    observe = None
 
     def call(self, inputs):
         return inputs
@@ -791,8 +792,8 @@ class Pausing(layers.Layer):
 
     @classmethod
     def pause(cls):
-        if cls.look:
-            thread = threading.Thread(target=cls.look)
+        if cls.observe:
+            thread = threading.Thread(target=cls.observe)
             thread.start()
             thread.join()
 
@@ -802,35 +803,35 @@ class Pausing(layers.Layer):
     lambda: layers.TimeDistributed(layers.Lambda(lambda x: 2 * x)),
     pytest.param(lambda: layers.Dense(3), id='guard'),
 ], ids=['function', 'Lambda', None])
-def test_another_thread_reads_and_clones_meanwhile(make, monkeypatch):
+def test_another_thread_loads_and_clones_during_cloning(make, monkeypatch):
     model, seen = chain(make, Pausing, shape=(4, 3))(), []
     other = chain(lambda: layers.Dense(2, 'relu'))()
     text = other.to_json()
 
-    def look():
-        monkeypatch.setattr(Pausing, 'look', None)
+    def observe():
+        monkeypatch.setattr(Pausing, 'observe', None)
         read = keras.models.model_from_json(text)
         seen.extend([read.layers[-1].activation,
                      clone_model(other).layers[-1].activation])
         json.dumps(read.get_config())
-    monkeypatch.setattr(Pausing, 'look', staticmethod(look))
+    monkeypatch.setattr(Pausing, 'observe', staticmethod(observe))
     clone = clone_model(model)
     assert seen and set(seen) == {activations.relu}
     assert_computes_the_same(model, clone, np.ones((2, 4, 3), 'float32'))
 
 
 def relu(x):
-    """Has the name of an activation of Keras, and computes something else."""
+    """Has the name of a Keras activation, but computes something else."""
     return -ops.relu(-x)
 
 
 # Code in a config
 
 
-class HandsOutCode(layers.Layer):
-    """Its config holds code, in another way each time."""
+class CodeInConfig(layers.Layer):
+    """Its config contains code, in a form that `make_code` determines."""
 
-    written = None
+    make_code = None
     ran = []
 
     def __init__(self, held=None, **kwargs):
@@ -841,7 +842,7 @@ class HandsOutCode(layers.Layer):
         return inputs
 
     def get_config(self):
-        return {**super().get_config(), 'held': self.written()}
+        return {**super().get_config(), 'held': self.make_code()}
 
     @classmethod
     def from_config(cls, config):
@@ -853,38 +854,38 @@ class HandsOutCode(layers.Layer):
 
 def code_of_a_function():
     function = layers.Lambda(
-        lambda x: HandsOutCode.ran.append(x) or x).get_config()['function']
+        lambda x: CodeInConfig.ran.append(x) or x).get_config()['function']
     return {'class_name': '__lambda__', 'config': {'value': function['config']}}
 
 
 def code_of_a_layer():
-    layer = layers.Lambda(lambda x: HandsOutCode.ran.append(x) or x)
+    layer = layers.Lambda(lambda x: CodeInConfig.ran.append(x) or x)
     return {'module': 'keras.layers', 'class_name': 'Lambda',
             'registered_name': None, 'config': layer.get_config()}
 
 
-@pytest.mark.parametrize('written', [
+@pytest.mark.parametrize('make_code', [
     code_of_a_function,
     pytest.param(code_of_a_layer, marks=pytest.mark.skipif(
         not ((3, 12, 3) <= RELEASE < (3, 13) or RELEASE >= (3, 15)),
-        reason='`Lambda.from_config` itself refuses nothing'))],
+        reason='`Lambda.from_config` does not refuse code'))],
     ids=['guard function', 'guard layer'])
-def test_code_in_a_config_never_runs(written, monkeypatch):
-    monkeypatch.setattr(HandsOutCode, 'written', staticmethod(written))
-    monkeypatch.setattr(HandsOutCode, 'ran', [])
-    model = chain(lambda: Keep(.5), HandsOutCode)()
+def test_code_in_a_config_never_runs(make_code, monkeypatch):
+    monkeypatch.setattr(CodeInConfig, 'make_code', staticmethod(make_code))
+    monkeypatch.setattr(CodeInConfig, 'ran', [])
+    model = chain(lambda: StoresOtherValue(.5), CodeInConfig)()
     try:
         clone_model(model)
     except (TypeError, ValueError):
         pass
-    assert not HandsOutCode.ran
+    assert not CodeInConfig.ran
 
 
 @pytest.mark.parametrize('own', [lambda x: 2 * x, gelu], ids=['lambda', 'named'])
-def test_guard_code_in_a_config_never_runs_beside_own_functions(own, monkeypatch):
-    monkeypatch.setattr(HandsOutCode, 'written', staticmethod(code_of_a_function))
-    monkeypatch.setattr(HandsOutCode, 'ran', [])
-    layer = HandsOutCode()
+def test_guard_code_in_a_config_never_runs_next_to_functions(own, monkeypatch):
+    monkeypatch.setattr(CodeInConfig, 'make_code', staticmethod(code_of_a_function))
+    monkeypatch.setattr(CodeInConfig, 'ran', [])
+    layer = CodeInConfig()
     layer.held = own
     try:
         clone = clone_model(chain(lambda: layers.Lambda(own), lambda: layer)())
@@ -892,4 +893,4 @@ def test_guard_code_in_a_config_never_runs_beside_own_functions(own, monkeypatch
         pass
     else:
         assert clone.layers[-1].held is own
-    assert not HandsOutCode.ran
+    assert not CodeInConfig.ran

@@ -1,4 +1,4 @@
-"""Modules of PyTorch, in a `TorchModuleWrapper`."""
+"""PyTorch modules in a `TorchModuleWrapper`."""
 import keras
 import numpy as np
 import pytest

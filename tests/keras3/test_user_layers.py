@@ -1,7 +1,7 @@
-"""User's code that asks what its attributes and configs are, or uses them twice.
+"""User code that inspects attributes and configs, or uses configs several times.
 
-`get_config`, `from_config` and constructors are the user's own: they see what they
-see without this package. Most of these models Keras itself clones right.
+`get_config`, `from_config` and constructors of the user receive the same objects as
+without this package. The released Keras clones most of these models correctly.
 """
 import ast
 import base64
@@ -30,7 +30,7 @@ def halved(x, factor=.5):
 
 
 def assert_computes_the_same(model, clone, value=np.ones((2, 3), 'float32')):
-    """The clone computes what the model does, with weights of its own."""
+    """Checks that the clone computes the same, with its own weights."""
     clone.set_weights(model.get_weights())
     expected = ops.convert_to_numpy(model(value))
     np.testing.assert_allclose(ops.convert_to_numpy(clone(value)), expected,
@@ -40,8 +40,8 @@ def assert_computes_the_same(model, clone, value=np.ones((2, 3), 'float32')):
                                rtol=1e-5)
 
 
-class Holding(layers.Layer):
-    """A layer that uses another one, which its subclasses make or are given."""
+class WithLayer(layers.Layer):
+    """Base class of layers that use another layer."""
 
     def __init__(self, inner, **kwargs):
         super().__init__(**kwargs)
@@ -58,11 +58,11 @@ class Holding(layers.Layer):
         return self.inner.compute_output_shape(input_shape)
 
 
-# Questions about functions
+# Code that inspects functions
 
 
-class AsksForFunction(layers.Layer):
-    """Writes a function by a name of its own, and computes by what it is."""
+class ComparesFunctions(layers.Layer):
+    """Its config and its `call` depend on the identity of its function."""
 
     def __init__(self, activation, **kwargs):
         super().__init__(**kwargs)
@@ -79,12 +79,12 @@ class AsksForFunction(layers.Layer):
 
 
 @pytest.mark.parametrize('activation', ['relu', 'tanh'])
-def test_guard_config_that_asks_which_function_it_is(activation, assert_faithful):
-    assert_faithful(chain(lambda: AsksForFunction(activation)))
+def test_guard_config_that_compares_functions(activation, assert_faithful):
+    assert_faithful(chain(lambda: ComparesFunctions(activation)))
 
 
-class HandsOutFunction(layers.Layer):
-    """Hands its function on as it is, and takes few functions."""
+class FunctionInConfig(layers.Layer):
+    """Its config contains the function itself, one of a few allowed functions."""
 
     def __init__(self, function=activations.relu, **kwargs):
         super().__init__(**kwargs)
@@ -100,7 +100,7 @@ class HandsOutFunction(layers.Layer):
 
 
 def test_guard_function_itself_in_a_config(assert_faithful):
-    assert_faithful(chain(lambda: HandsOutFunction(activations.gelu)))
+    assert_faithful(chain(lambda: FunctionInConfig(activations.gelu)))
 
 
 NAMES = {activations.relu: 'relu', activations.tanh: 'tanh'}
@@ -108,8 +108,8 @@ KERNELS = {activations.relu: lambda x: ops.relu(x) / 2,
            activations.tanh: lambda x: ops.tanh(x) + 1}
 
 
-class Named(layers.Layer):
-    """Looks its function up in dicts whose keys are functions."""
+class LooksUpFunction(layers.Layer):
+    """Looks up its function in dicts whose keys are functions."""
 
     def __init__(self, function, **kwargs):
         super().__init__(**kwargs)
@@ -123,12 +123,12 @@ class Named(layers.Layer):
 
 
 @pytest.mark.parametrize('function', ['relu', 'tanh'])
-def test_guard_config_from_a_dict_with_functions_as_keys(function, assert_faithful):
-    assert_faithful(chain(lambda: Named(function)))
+def test_guard_config_from_a_dict_keyed_by_functions(function, assert_faithful):
+    assert_faithful(chain(lambda: LooksUpFunction(function)))
 
 
-class Inspected(layers.Layer):
-    """Hands its function on, and asks for its name and its arguments."""
+class InspectsFunction(layers.Layer):
+    """Inspects the name and the signature of its function."""
 
     def __init__(self, function, **kwargs):
         super().__init__(**kwargs)
@@ -145,13 +145,13 @@ class Inspected(layers.Layer):
 
 
 @pytest.mark.parametrize('function', [gelu, halved])
-def test_guard_constructor_that_asks_what_its_function_takes(function,
-                                                             assert_faithful):
-    assert_faithful(chain(lambda: Inspected(function)))
+def test_guard_constructor_that_inspects_the_signature_of_its_function(
+        function, assert_faithful):
+    assert_faithful(chain(lambda: InspectsFunction(function)))
 
 
-class Twin(layers.Layer):
-    """Tries its config out before it hands it over."""
+class ReadsItsOwnConfig(layers.Layer):
+    """Creates a layer from its config in `get_config`, as a check."""
 
     def __init__(self, activation, **kwargs):
         super().__init__(**kwargs)
@@ -167,15 +167,15 @@ class Twin(layers.Layer):
         return config
 
 
-def test_guard_config_that_is_tried_out(assert_faithful):
-    assert_faithful(chain(lambda: Twin('softplus')))
+def test_guard_get_config_that_creates_a_layer_from_the_config(assert_faithful):
+    assert_faithful(chain(lambda: ReadsItsOwnConfig('softplus')))
 
 
-# Questions about layers
+# Code that inspects layers
 
 
-class ByClassName(Holding):
-    """Writes the class of its layer by its name, and computes by it."""
+class ByClassName(WithLayer):
+    """Its config contains the class name of its layer, on which `call` depends."""
 
     def call(self, inputs):
         outputs = self.inner(inputs)
@@ -195,12 +195,12 @@ class ByClassName(Holding):
 @pytest.mark.parametrize('make', [
     lambda: layers.Dense(2, activation='tanh', kernel_regularizer='l2'),
     lambda: layers.LayerNormalization(epsilon=.1)], ids=['Dense', 'normalization'])
-def test_guard_config_that_names_the_class_of_a_layer(make, assert_faithful):
+def test_guard_config_with_the_class_name_of_a_layer(make, assert_faithful):
     assert_faithful(chain(lambda: ByClassName(make())))
 
 
-class OtherKey(Holding):
-    """Takes its layer out of the config under another key."""
+class ReadsAnotherKey(WithLayer):
+    """Its `from_config` reads the layer under another key."""
 
     def get_config(self):
         return {**super().get_config(),
@@ -217,42 +217,42 @@ class OtherKey(Holding):
     lambda: layers.Dense(2),
     lambda: Sequential([layers.Dense(4, 'relu'), layers.BatchNormalization()]),
 ], ids=['layer', 'model'])
-def test_guard_from_config_that_takes_a_layer_under_another_key(make,
+def test_guard_from_config_that_reads_a_layer_under_another_key(make,
                                                                 assert_faithful):
-    assert_faithful(chain(lambda: OtherKey(make())))
+    assert_faithful(chain(lambda: ReadsAnotherKey(make())))
 
 
 class Registered(layers.Layer):
-    """Enters itself in a list of the class, and looks there when it is built."""
-    made = []
+    """Adds itself to a class attribute, which `build` reads."""
+    instances = []
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         assert type(self) is Registered
-        Registered.made.append(self)
-        self.place = len(Registered.made) - 1
+        Registered.instances.append(self)
+        self.index = len(Registered.instances) - 1
 
     def build(self, input_shape):
-        assert Registered.made[self.place] is self
+        assert Registered.instances[self.index] is self
         self.factor = self.add_weight(shape=(1,))
 
     def call(self, inputs):
         return self.factor * inputs
 
 
-def test_guard_layer_that_enters_itself_in_a_list(monkeypatch):
-    monkeypatch.setattr(Registered, 'made', [])
+def test_guard_layer_that_registers_itself_in_a_list(monkeypatch):
+    monkeypatch.setattr(Registered, 'instances', [])
     model = chain(Registered)()
     clone = clone_model(model)
     for layer in (model.layers[-1], clone.layers[-1]):
-        assert Registered.made[layer.place] is layer
+        assert Registered.instances[layer.index] is layer
 
 
-# What is done with a config
+# Uses of a config
 
 
-class AsJson(Holding):
-    """Writes its layer as a text."""
+class AsJson(WithLayer):
+    """Its config contains its layer as a string."""
 
     def written(self):
         return json.dumps(keras.saving.serialize_keras_object(self.inner))
@@ -299,7 +299,7 @@ class AsLiteral(AsJsonOfConfig):
 
 
 @pytest.mark.parametrize('make', [AsJson, AsJsonOfConfig, AsPickle, AsLiteral])
-def test_guard_config_of_a_layer_as_a_text(make, assert_faithful):
+def test_guard_config_of_a_layer_as_a_string(make, assert_faithful):
     assert_faithful(chain(lambda: make(layers.Dense(
         2, activation='relu', kernel_regularizer='l2', bias_initializer='ones'))))
 
@@ -309,8 +309,8 @@ def test_guard_recurrent_layer_as_json(assert_faithful):
         layers.GRU(3, return_sequences=True))), shape=(4, 3)))
 
 
-class WholeModel(Holding):
-    """Writes a model that it holds by `to_json`."""
+class WholeModel(WithLayer):
+    """Its config contains a model as JSON."""
 
     def get_config(self):
         return {**super().get_config(), 'inner': self.inner.to_json()}
@@ -326,7 +326,7 @@ def test_guard_config_with_a_model_as_json(assert_faithful):
 
 
 class ThroughJson(layers.Wrapper):
-    """A wrapper that sends its config through JSON."""
+    """A wrapper whose config is converted to JSON and back."""
 
     def call(self, inputs):
         return self.layer(inputs) - 1
@@ -343,8 +343,8 @@ def test_guard_wrapper_whose_config_goes_through_json(assert_faithful):
         3, kernel_regularizer=keras.regularizers.L1L2(.1, .2)))))
 
 
-class Digested(Holding):
-    """Computes with a number that it gets from the digest of a config."""
+class HashesConfig(WithLayer):
+    """Computes with a hash of a config."""
 
     def __init__(self, inner, **kwargs):
         super().__init__(keras.saving.deserialize_keras_object(inner), **kwargs)
@@ -360,7 +360,7 @@ class Digested(Holding):
 
 def test_guard_digest_of_a_config(assert_faithful):
     config = keras.saving.serialize_keras_object(layers.Dense(2, name='inner'))
-    assert_faithful(chain(lambda: Digested(config)))
+    assert_faithful(chain(lambda: HashesConfig(config)))
 
 
 @functools.lru_cache(maxsize=None)
@@ -368,7 +368,7 @@ def number_of(items):
     return float(sum(len(str(value)) for _, value in items))
 
 
-class Cached(layers.Layer):
+class ConfigAsKey(layers.Layer):
     """Uses its config as the key of a cache."""
 
     def __init__(self, activation, units=3, **kwargs):
@@ -385,36 +385,36 @@ class Cached(layers.Layer):
 
 
 def test_guard_config_as_the_key_of_a_cache(assert_faithful):
-    assert_faithful(chain(lambda: Cached('tanh', 4)))
+    assert_faithful(chain(lambda: ConfigAsKey('tanh', 4)))
 
 
-class Logged(layers.Layer):
-    """Counts and notes whenever it is asked for its config."""
+class CountsGetConfig(layers.Layer):
+    """Counts and logs the calls of `get_config`."""
 
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
         self.units = units
-        self.asked = []
+        self.calls = []
 
     def call(self, inputs):
         return self.units * inputs
 
     def get_config(self):
         config = {**super().get_config(), 'units': self.units}
-        self.asked.append('{units:d} {name:s}'.format(**config))
+        self.calls.append('{units:d} {name:s}'.format(**config))
         return config
 
 
 def test_guard_config_with_side_effects():
-    model = chain(lambda: Logged(2, name='logged'))()
+    model = chain(lambda: CountsGetConfig(2, name='logged'))()
     clone = clone_model(model)
     assert clone.layers[-1].units == 2
-    assert set(model.layers[-1].asked) == {'2 logged'}
-    assert clone.layers[-1].asked is not model.layers[-1].asked
+    assert set(model.layers[-1].calls) == {'2 logged'}
+    assert clone.layers[-1].calls is not model.layers[-1].calls
 
 
 class Attributes(dict):
-    """A dict with its entries as attributes."""
+    """A dict whose items are also attributes."""
     __getattr__ = dict.__getitem__
 
 
@@ -424,8 +424,8 @@ class Settings:
     rates: tuple = (.1, .2)
 
 
-class Collected(layers.Layer):
-    """Its config has objects of several classes, and it insists on them."""
+class ObjectsInConfig(layers.Layer):
+    """Its config has objects of several classes, which it checks."""
 
     def __init__(self, span, counts, order, table, entries, settings, **kwargs):
         super().__init__(**kwargs)
@@ -454,14 +454,14 @@ class Collected(layers.Layer):
 
 
 def test_guard_classes_of_the_objects_in_a_config(assert_faithful):
-    assert_faithful(chain(lambda: Collected(
+    assert_faithful(chain(lambda: ObjectsInConfig(
         Span(-1, 2), collections.Counter('aab'),
         collections.OrderedDict([('z', 3.), ('a', 5.)]),
         collections.defaultdict(float), Attributes(units=3), Settings())))
 
 
-class DeepCopiesInConfig(Holding):
-    """Deep-copies the config of its layer, written and read."""
+class DeepCopiesInConfig(WithLayer):
+    """Deep-copies the config of its layer in `get_config` and `from_config`."""
 
     def get_config(self):
         return copy.deepcopy({**super().get_config(),
@@ -478,7 +478,7 @@ def test_guard_config_that_is_deep_copied(assert_faithful):
 
 
 class Target(Model):
-    """Copies the network that it is given, as a target for it."""
+    """Takes a network and copies it, as a target network."""
 
     def __init__(self, online, copied=copy.deepcopy, **kwargs):
         super().__init__(**kwargs)
@@ -501,11 +501,11 @@ class Target(Model):
 
 @pytest.mark.parametrize('copied', [copy.deepcopy, clone_model])
 def test_guard_model_that_copies_another_one(copied):
-    class Copying(Target):
+    class TargetWithCopy(Target):
         def __init__(self, online, **kwargs):
             super().__init__(online, copied, **kwargs)
 
-    model = Copying(Sequential([keras.Input((3,)), layers.Dense(2)]))
+    model = TargetWithCopy(Sequential([keras.Input((3,)), layers.Dense(2)]))
     value = np.ones((2, 3), 'float32')
     model(value)
     clone = clone_model(model)
@@ -519,7 +519,7 @@ def test_guard_model_that_copies_another_one(copied):
 
 
 class Copies(layers.Layer):
-    """Makes several layers from one config."""
+    """Creates several layers from one config."""
 
     def __init__(self, config, count=3, **kwargs):
         super().__init__(**kwargs)
@@ -545,7 +545,7 @@ def test_guard_several_layers_from_one_config(assert_faithful):
 
 
 class CopiesOfALayer(Copies):
-    """The same, written as the config of the first of them."""
+    """The same; its config is that of the first layer."""
 
     def __init__(self, template, count=3, **kwargs):
         layers.Layer.__init__(self, **kwargs)
@@ -583,7 +583,7 @@ def test_guard_deep_copies_of_a_layer():
 
 
 class SameConfigTwice(layers.Layer):
-    """Writes one dict under two keys, for two layers."""
+    """Its config has the same dict under two keys, for two layers."""
 
     def __init__(self, first, second, **kwargs):
         super().__init__(**kwargs)
@@ -608,7 +608,7 @@ def test_guard_one_config_of_two_layers(assert_faithful):
 
 
 class Ensemble(layers.Layer):
-    """Makes several models from one text."""
+    """Creates several models from one JSON string."""
 
     def __init__(self, text, **kwargs):
         super().__init__(**kwargs)
@@ -623,13 +623,13 @@ class Ensemble(layers.Layer):
         return {**super().get_config(), 'text': self.text}
 
 
-def test_guard_several_models_from_one_text(assert_faithful):
+def test_guard_several_models_from_one_string(assert_faithful):
     text = chain(lambda: layers.Dense(3), layers.BatchNormalization)().to_json()
     assert_faithful(chain(lambda: Ensemble(text)))
 
 
-class MadeWhenBuilt(layers.Layer):
-    """Makes several layers from one config when it is built."""
+class CreatesLayersInBuild(layers.Layer):
+    """Creates several layers from one config in `build`."""
 
     def __init__(self, config, **kwargs):
         super().__init__(**kwargs)
@@ -652,10 +652,11 @@ class MadeWhenBuilt(layers.Layer):
         return {**super().get_config(), 'config': self.config}
 
 
-def test_guard_config_that_is_read_when_the_layer_is_built(assert_faithful):
+def test_guard_config_that_is_read_in_build(assert_faithful):
     config = layers.serialize(layers.Dense(3, 'tanh'))
-    assert_faithful(chain(lambda: MadeWhenBuilt(config)))
-    assert len(clone_model(chain(lambda: MadeWhenBuilt(config))()).weights) == 6
+    build = chain(lambda: CreatesLayersInBuild(config))
+    assert_faithful(build)
+    assert len(clone_model(build()).weights) == 6
 
 
 # The same, with functions and classes that are not registered
@@ -665,7 +666,7 @@ def test_guard_config_that_is_read_when_the_layer_is_built(assert_faithful):
     lambda: layers.Dense(3, activation=gelu), lambda: Scale(2., gelu)],
     ids=['function', 'class'])
 @pytest.mark.parametrize('wrap', [
-    AsJson, OtherKey, DeepCopiesInConfig, ThroughJson],
+    AsJson, ReadsAnotherKey, DeepCopiesInConfig, ThroughJson],
     ids=lambda wrap: wrap.__name__)
 def test_custom_object_that_is_not_registered(wrap, make, assert_faithful):
     assert_faithful(chain(lambda: wrap(make())))

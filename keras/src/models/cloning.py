@@ -1,9 +1,9 @@
-"""What changes in `keras.src.models.cloning` of Keras 3.
+"""Changes to `keras.src.models.cloning` of Keras 3.
 
 Executed in the namespace of the released module, right after it.
 
-`clone_model` hands the model to a `_Cloner`, which runs the model's graph with new
-layers. `keras_clone.cloner` says how a new layer is made.
+`clone_model` passes the model to a `_Cloner`, which runs the model's graph with new
+layers. `keras_clone.cloner` describes how a new layer is created.
 """
 import contextlib
 import copy
@@ -13,8 +13,8 @@ import os
 import tempfile
 
 from keras_clone.cloner import Cloner
-from keras_clone.cloner import with_lost_attributes
-from keras_clone.holding import NotCopied
+from keras_clone.cloner import clone_with_lost_attributes
+from keras_clone.holding import CannotCopy
 from keras_clone.nodes import in_call_order
 
 from keras.src import backend
@@ -46,43 +46,44 @@ def clone_model(
     recursive=False,
     **kwargs,
 ):
-    """Clones a model: the same function, the same graph, new layers and weights.
+    """Clones a model: the same function and graph, with new layers and weights.
 
-    Weights are initialized anew; `clone.set_weights(model.get_weights())` makes
-    the clone compute what the model computes. The clone of a compiled model is
-    compiled.
+    The weights are newly initialized; after
+    `clone.set_weights(model.get_weights())`, the clone computes the same outputs
+    as the model. The clone of a compiled model is compiled.
 
-    Without a `clone_function`, nothing is written out and read back: functions
-    and classes come from the model's own layers and need neither be registered
-    nor be importable, `Lambda` layers included. A layer used in several places,
-    nested models among them, is still one layer in the clone.
+    Without a `clone_function`, functions and classes are taken from the layers
+    of the model, not deserialized, so they need not be registered or
+    importable. This includes `Lambda` layers. A layer that is used in several
+    places, also in nested models, is a single layer in the clone.
 
     Args:
         model: A `Functional` or `Sequential` model, or a model of any class
-            that can be made anew by `from_config(get_config())`.
-        input_tensors: None, or what the clone begins with in place of new
-            inputs: a `KerasTensor` or `InputLayer`, a list with one of them
-            for each entry of `model.inputs`, or the structure of
-            `model.input`. With a tensor that comes from another layer than
-            an input, the clone begins where that tensor does.
+            that can be created with `from_config(get_config())`.
+        input_tensors: None, or the tensors that replace the inputs of the
+            model: a `KerasTensor` or `InputLayer`, a list with one of them for
+            each entry of `model.inputs`, or the structure of `model.input`. If
+            a tensor is the output of a layer other than `InputLayer`, the
+            inputs of the clone are those that the tensor depends on.
         clone_function: None, or a function that takes a layer or operation of
-            the model, inputs excepted, and returns what stands for it in the
-            clone.
-        call_function: None, or a function that is called in place of each new
-            layer, with the layer and then the arguments of the call, and
-            returns the outputs. For `Functional` models only.
+            the model and returns its replacement in the clone. It is not
+            called with `InputLayer` objects.
+        call_function: None, or a function that is called instead of each new
+            layer, with the layer and the arguments of the call, and returns
+            the outputs. For `Functional` models only.
         recursive: Boolean, whether `clone_function` and `call_function` are
-            used within nested models, instead of `clone_function` on them.
-        **kwargs: `cache`, a dict of the ids of layers and what stands for them
-            in the clone; found entries are used, new ones are added.
+            applied to the layers of nested models. If False, `clone_function`
+            is applied to the nested models themselves.
+        **kwargs: `cache`, a dict that maps ids of layers to their clones.
+            Its entries are used, and new ones are added.
 
     Returns:
-        A model of the class of `model`, where `call_function` and
-        `input_tensors` allow.
+        A model of the class of `model`, if `call_function` and `input_tensors`
+        permit it.
 
     Raises:
-        ValueError: If `model` is no model, if an argument does not fit it, or
-            if a layer cannot be made a second time.
+        ValueError: If `model` is not a model, if an argument does not match it,
+            or if a layer cannot be cloned.
 
     Example:
 
@@ -104,7 +105,7 @@ def clone_model(
     if call_function is not None and not isinstance(model, Functional):
         raise ValueError(
             "`call_function` argument is not supported with Sequential models "
-            "or subclassed ones: only a Functional model is made by calling "
+            "or subclassed ones: only Functional models are built by calling "
             f"layers. Received: model '{model.name}' of type "
             f"'{type(model).__name__}', call_function={call_function}"
         )
@@ -124,10 +125,10 @@ def clone_model(
         return cloner, cloner.clone(input_tensors, call_function)
 
     if input_tensors is None and clone_function is None:
-        cloner, clone = with_lost_attributes(make)
+        cloner, clone = clone_with_lost_attributes(make)
     else:
         cloner, clone = make({})
-    cloner.finish(carries_state=input_tensors is None)
+    cloner.finish(copy_state=input_tensors is None)
     cloner.copy_unreachable_values(clone)
     cloner.compile_all()
     cache.update(cloner.layer_map)
@@ -135,7 +136,7 @@ def clone_model(
 
 
 class _Cloner(Cloner):
-    """What the layers of a model have become in its clone.
+    """Maps the layers and the state of a model to those of its clone.
 
     Args:
         model: The model to clone.
@@ -162,7 +163,7 @@ class _Cloner(Cloner):
         self._tensors = {}
 
     def clone(self, input_tensors=None, call_function=None):
-        """Returns the clone of the model, on given input tensors or new ones."""
+        """Returns the clone of the model, on the given input tensors or new ones."""
         self._pending.add(id(self.model))
         clone = self._model(self.model, input_tensors, call_function)
         self._pending.clear()
@@ -225,26 +226,26 @@ class _Cloner(Cloner):
         variable.constraint = self.value(value.constraint)
         return variable
 
-    def _kept(self, value):
+    def _value_for_copy(self, value):
         if isinstance(value, Initializer):
-            # It has drawn a seed, from which weights would be drawn once more.
+            # A new instance has a new seed, so that weights are drawn anew.
             with contextlib.suppress(Exception):
                 return type(value).from_config(value.get_config())
-        return super()._kept(value)
+        return super()._value_for_copy(value)
 
     def _new_metric(self, metric):
         try:
-            made = type(metric).from_config(metric.get_config())
-        except Exception:  # As for a layer.
-            made = type(metric).__new__(type(metric))
-            Metric.__init__(made, name=metric.name, dtype=metric.dtype)
-        self.agree(metric, made)
-        made.reset_state()
-        return made
+            new = type(metric).from_config(metric.get_config())
+        except Exception:  # No usable config: copy it, as for a layer.
+            new = type(metric).__new__(type(metric))
+            Metric.__init__(new, name=metric.name, dtype=metric.dtype)
+        self.reconcile(metric, new)
+        new.reset_state()
+        return new
 
     def attributes(self, layer):
         found, inner = vars(layer), vars(layer).get("_modules")
-        if inner:  # PyTorch keeps layers there.
+        if inner:  # On the PyTorch backend, sublayers are stored here.
             found = {**found, **inner}
         own = _keras_attributes(_keras_base(layer))
         return {
@@ -272,41 +273,41 @@ class _Cloner(Cloner):
             if getattr(clone, name) != getattr(layer, name):
                 setattr(clone, name, getattr(layer, name))
 
-    def is_built_by_code(self, layer):
+    def overrides_build(self, layer):
         return isinstance(layer, Layer) and type(layer).build is not Layer.build
 
-    def can_stand_for(self, layer, made):
-        if type(layer) is not type(made):
+    def can_be_clone_of(self, layer, candidate):
+        if type(layer) is not type(candidate):
             return False
         if not _is_graph(layer):
             return True
-        pairs = list(zip(layer._layers, made._layers))
-        return len(layer._layers) == len(made._layers) and all(
-            id(old) not in self.layer_map and self.can_stand_for(old, new)
+        pairs = list(zip(layer._layers, candidate._layers))
+        return len(layer._layers) == len(candidate._layers) and all(
+            id(old) not in self.layer_map and self.can_be_clone_of(old, new)
             for old, new in pairs
         )
 
     def adopt(self, layer, clone):
-        if self._is_made_by_user(layer):
+        if self._uses_clone_function(layer):
             self.layer_map[id(layer)] = clone
             return
         super().adopt(layer, clone)
         if hasattr(layer, "adapt") and layer.built and type(clone) is type(layer):
             self.build(layer, clone)
             try:
-                _carry_what_was_adapted(layer, clone)
+                _copy_adapted_state(layer, clone)
             except Exception as error:
-                raise NotCopied(
-                    "it was adapted, and this release of Keras does not load "
-                    f"what it saves of it ({type(error).__name__}: {error})"
+                raise CannotCopy(
+                    "it was adapted, and this release of Keras cannot load the "
+                    f"state that it saves ({type(error).__name__}: {error})"
                 ) from error
-            self.agree(layer, clone)
+            self.reconcile(layer, clone)
         if _is_graph(layer) and type(clone) is type(layer):
             for old, new in zip(layer._layers, clone._layers):
                 if id(old) not in self.layer_map:
                     self.adopt(old, new)
 
-    def bare(self, layer):
+    def instance_without_constructor(self, layer):
         if not isinstance(layer, Layer):
             clone = object.__new__(type(layer))
             Operation.__init__(clone, name=layer.name)
@@ -336,26 +337,26 @@ class _Cloner(Cloner):
     def new_layer(self, layer):
         if isinstance(layer, InputLayer):
             return _input_like(layer.output)._keras_history.operation
-        if self._is_made_by_user(layer):
+        if self._uses_clone_function(layer):
             return self.clone_function(layer)
-        if _is_graph(layer) and not self._is_made_by_config(layer):
+        if _is_graph(layer) and not self._is_created_from_config(layer):
             return self._model(
                 layer, call_function=self.call_function if self.recursive else None
             )
         if isinstance(layer, Layer):
-            return self.remade(layer)
+            return self.recreated(layer)
         return self._operation(layer)
 
-    def _is_made_by_user(self, layer):
-        """Returns whether `clone_function` makes what stands for a layer."""
+    def _uses_clone_function(self, layer):
+        """Returns whether `clone_function` is called with a layer."""
         return (
             self.clone_function is not None
             and not isinstance(layer, InputLayer)
             and not (self.recursive and _is_graph(layer))
         )
 
-    def _is_made_by_config(self, model):
-        """Returns whether a nested model has a config of its own."""
+    def _is_created_from_config(self, model):
+        """Returns whether a nested model is created from a custom config."""
         get_config = type(model).get_config
         return (
             get_config not in (Functional.get_config, Sequential.get_config)
@@ -372,10 +373,10 @@ class _Cloner(Cloner):
                 new.trainable = variable.trainable
         if clone._trainable != layer._trainable:
             clone._trainable = layer._trainable
-        self._order_alike(layer, clone)
+        self._match_order(layer, clone)
 
-    def _order_alike(self, layer, clone):
-        """Orders the variables and sublayers of a clone as the layer's are."""
+    def _match_order(self, layer, clone):
+        """Sorts the variables and sublayers of a clone as in the original."""
         for name, (_, old) in layer._tracker.config.items():
             _, new = clone._tracker.config[name]
             mapped = [
@@ -389,8 +390,8 @@ class _Cloner(Cloner):
                 clone._tracker.stored_ids[name] = known
 
     def copy_unreachable_values(self, clone):
-        """Copies the values that `clone.set_weights` does not reach: of layers that
-        only a function holds, and of variables that are no weights."""
+        """Copies the values that `clone.set_weights` does not set: of layers that
+        only a function refers to, and of variables that are not weights."""
         reachable = set(map(id, clone.weights))
         pairs = self.paired_state()
         for layer, new_layer in self.pairs:
@@ -406,11 +407,11 @@ class _Cloner(Cloner):
         elif isinstance(model, Functional):
             clone = self._functional(model, input_tensors, call_function)
         else:
-            clone = self.remade(model)
+            clone = self.recreated(model)
         return clone
 
     def compile_all(self):
-        """Compiles clones with what the models were compiled with."""
+        """Compiles clones with the arguments that the models were compiled with."""
         for layer, clone in self.pairs:
             self._compile(layer, clone)
 
@@ -440,13 +441,13 @@ class _Cloner(Cloner):
         outputs = self._outputs(model, tree.flatten(inputs), call_function)
         if not all(map(_is_input, tree.flatten(inputs))):
             inputs = _sources(inputs)
-        return self._same_class(model, Functional, inputs, outputs)
+        return self._new_model_like(model, Functional, inputs, outputs)
 
     def _outputs(self, function, inputs, call_function=None):
         """Runs the graph of a `Function` with new operations.
 
-        A tensor that is in the graphs of several models is made once, where all
-        of them begin with the same inputs.
+        A tensor that is in the graphs of several models is computed only once, if
+        all of them have the same inputs.
         """
         mapped = dict(zip(map(id, function.inputs), inputs))
         is_common = call_function is None and all(
@@ -491,17 +492,17 @@ class _Cloner(Cloner):
             layers = [x] + layers
         elif len(model._layers) > len(layers):
             layers = [self._new_input(model._layers[0].output)] + layers
-        return self._same_class(model, Sequential, layers)
+        return self._new_model_like(model, Sequential, layers)
 
-    def _same_class(self, model, base, *arguments):
+    def _new_model_like(self, model, base, *arguments):
         """Returns a new model of the class of `model`.
 
-        A constructor that takes something else than that of `base`, `Functional`
-        or `Sequential`, is left out: the attributes tell what it did.
+        A constructor that takes other arguments than that of `base` (`Functional`
+        or `Sequential`) is not run; the attributes that it set are copied.
         """
         cls, clone = type(model), None
         if cls is base or base is Functional and functional_like_constructor(cls):
-            with contextlib.suppress(TypeError):  # It may take further arguments.
+            with contextlib.suppress(TypeError):  # It may require more arguments.
                 clone = cls(*arguments, name=model.name)
         if clone is None:
             clone = cls.__new__(cls)
@@ -511,7 +512,7 @@ class _Cloner(Cloner):
         return clone
 
     def _operation(self, operation):
-        """Returns an operation that is no layer once more, without its calls."""
+        """Returns a new operation, other than a layer, without its calls."""
         if not isinstance(operation, Function):
             return self._copy(operation, is_built_again=False)
         inputs = tree.map_structure(
@@ -522,7 +523,7 @@ class _Cloner(Cloner):
         return Function(inputs, outputs, name=operation.name)
 
 
-# What `fit` and the like set on a model (`trainers/trainer.py`).
+# Attributes that `compile`, `fit` etc. set on a model (`trainers/trainer.py`).
 _TRAINER_ATTRIBUTES = {
     "compiled", "history", "loss", "optimizer", "steps_per_execution",
     "stop_predicting", "stop_training", "training", "unrolled_steps_per_execution",
@@ -537,7 +538,7 @@ _KERAS_BASES = (
 
 
 def _is_backend_variable(value):
-    """Returns whether a value is a variable of TensorFlow's, not of Keras's."""
+    """Returns whether a value is a backend variable, not a Keras one."""
     return (
         backend.is_tensor(value)
         and hasattr(value, "assign")
@@ -550,8 +551,8 @@ def _is_graph(layer):
 
 
 def _keras_base(layer):
-    """Returns the class of Keras's that a layer is, or derives from: a layer has
-    attributes of Keras's own making, which are the same for all of that class."""
+    """Returns the Keras base class that determines which attributes Keras itself
+    sets on a layer."""
     for base in _KERAS_BASES:
         if isinstance(layer, base):
             return base
@@ -559,7 +560,7 @@ def _keras_base(layer):
 
 @functools.lru_cache(maxsize=None)
 def _keras_attributes(base):
-    """Returns the names of the attributes that are not of the user's making."""
+    """Returns the names of the attributes that Keras itself sets."""
     names = set(_TRAINER_ATTRIBUTES)
     if issubclass(base, Function):
         functions = [*vars(Function).values(), *vars(Functional).values()]
@@ -574,18 +575,18 @@ def _new_optimizer(optimizer):
     cls, rate = type(optimizer), optimizer._learning_rate
     with contextlib.suppress(Exception):
         return cls.from_config(optimizer.get_config())
-    # A schedule of the user's cannot be written, or not be read back.
+    # The config of a user's learning rate schedule cannot be created or read.
     without_schedule = object.__new__(cls)
     vars(without_schedule).update(vars(optimizer), _learning_rate=0.0)
     return cls.from_config({**without_schedule.get_config(), "learning_rate": rate})
 
 
-def _carry_what_was_adapted(layer, clone):
-    """Carries over what a preprocessing layer learnt by `adapt`: its vocabulary, or
-    by the methods with which Keras saves and loads it."""
+def _copy_adapted_state(layer, clone):
+    """Copies what a preprocessing layer learned in `adapt`: its vocabulary, or the
+    state that Keras saves to and loads from files."""
     if hasattr(layer, "set_vocabulary"):
         with tf.init_scope():
-            _carry_vocabulary(layer, clone)
+            _copy_vocabulary(layer, clone)
         return
     store = {}
     layer.save_own_variables(store)
@@ -599,10 +600,10 @@ def _carry_what_was_adapted(layer, clone):
                 clone.load_assets(folder)
 
 
-def _carry_vocabulary(layer, clone):
+def _copy_vocabulary(layer, clone):
     vocabulary = layer.get_vocabulary()
     if clone.get_vocabulary() != vocabulary:
-        # `TextVectorization` has the weights in a layer of its own.
+        # The weights of `TextVectorization` are in its inner lookup layer.
         lookup, idf_weights = getattr(layer, "_lookup_layer", layer), None
         if lookup.output_mode == "tf_idf":
             idf_weights = lookup.idf_weights[: len(vocabulary)]
@@ -621,7 +622,7 @@ def _nodes_in_call_order(function):
 
 
 def _has_layer(x):
-    """Returns whether an input of a `Function` comes from a layer: it need not."""
+    """Returns whether an input of a `Function` is the output of a layer."""
     return x._keras_history.operation is not None
 
 
@@ -632,7 +633,7 @@ def _tensor_like(x):
 
 
 def _input_like(x):
-    """Returns the output of a new `InputLayer` that stands for the tensor `x`."""
+    """Returns the output of a new `InputLayer` that replaces the tensor `x`."""
     layer = x._keras_history.operation
     return Input(
         tensor=_tensor_like(x),
@@ -643,7 +644,7 @@ def _input_like(x):
 
 
 def _keras_tensor(x):
-    """Returns an entry of `input_tensors` as a tensor with a history."""
+    """Converts an entry of `input_tensors` to a tensor with a Keras history."""
     if isinstance(x, InputLayer):
         return x.output
     if not isinstance(x, backend.KerasTensor):
@@ -674,7 +675,7 @@ def _structured_like(model, input_tensors):
 
 def _is_ordered(tensors, model):
     if isinstance(model.input, dict):
-        return isinstance(tensors, list)  # What a tuple means would be a guess.
+        return isinstance(tensors, list)  # The meaning of a tuple is ambiguous.
     return not isinstance(tensors, dict)
 
 
@@ -684,7 +685,7 @@ def _is_input(x):
 
 
 def _sources(tensors):
-    """Returns the inputs that `tensors` come from: one tensor, or a list."""
+    """Returns the inputs that `tensors` depend on: one tensor, or a list."""
     sources = {
         id(source): source
         for x in tree.flatten(tensors)
