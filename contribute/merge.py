@@ -92,7 +92,9 @@ def _rank(statement):
 
 def _start_of_main(tree, default):
     last = tree.body[-1] if tree.body else None
-    return last.lineno - 1 if isinstance(last, ast.If) else default
+    is_main = isinstance(last, ast.If) and '__name__' in {
+        node.id for node in ast.walk(last.test) if isinstance(node, ast.Name)}
+    return last.lineno - 1 if is_main else default
 
 
 def _text(source, nodes):
