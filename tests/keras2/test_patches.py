@@ -260,8 +260,9 @@ def test_proof_reports_that_an_interpreter_has_no_keras(tmp_path):
     python = tmp_path / 'python'
     python.write_text('#!/bin/sh\nexit 1\n')
     python.chmod(0o755)
-    process = subprocess.Popen([sys.executable, prove.__file__, '--python',
-                                str(python)], stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'contribute.prove', '--python', str(python)],
+        cwd=patches.ROOT, stderr=subprocess.PIPE)
     message = process.communicate()[1].decode()
     assert process.returncode == 1
     assert message.startswith(f'NOT PROVEN: {python} has no Keras.')
