@@ -1,32 +1,22 @@
-"""Runs the tables "your model, your Keras" and writes them into README.md.
+"""The tables "your model, your Keras" and "is this your problem?" of README.md.
 
-    python docs/table.py run
-    python docs/table.py page
-
-`run` clones the models of the gallery with the Keras of this interpreter, as
-released, with the patches of that release, by `copy.deepcopy` on Keras 3, and with
-the overlay, and enters what came of it into docs/data/table.json. Then it does what
-`page` does: it writes the tables of README.md from that file. `make table` runs it
-for every release.
+The models of the gallery are cloned with the Keras of this interpreter, as released,
+with the patches of that release, by `copy.deepcopy` on Keras 3, and with the
+overlay. `make table` does it for every release.
 """
-import argparse
-import collections
 import copy
 import functools
 import json
-import os
 import re
-import subprocess
-import sys
 import tempfile
-import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-DATA = os.path.join(ROOT, 'docs', 'data', 'table.json')
-PAGE = os.path.join(ROOT, 'README.md')
-sys.path.insert(0, ROOT)
-from contribute import prove  # noqa: E402
-from contribute.patches import apply_patch  # noqa: E402
+from contribute import prove
+from contribute.patches import apply_patch
+
+from evidence import gallery, pages, records, steps
+
+DATA = 'table'
+PAGE = 'README.md'
 
 # What a user notices, or ought to.
 BAD = ('crash', 'cannot predict', 'wrong numbers')
@@ -38,67 +28,59 @@ SHORTENED = ((r' Tensor\(.*', ' Tensor(...)'), (r" '[^']*' with dtype .*", ' ...
              (r'(serialize object) .*', r'\1 ...'))
 
 
-# Running
+# Measuring
 
 
-def run():
+def measure():
     """Clones the gallery in every way that there is with the installed Keras.
 
     # Returns
-        A dict: the versions, the date, and under `models` for each way a list of
-        dicts, one for each model: `model`, `outcome`, `reason`.
+        A list of records, one for each model. Their figures are dicts {way: list of
+        the outcome and the reason}.
     """
-    facts = _check()
-    models = [('released', _of(facts, 'released'))]
+    checked, _ = gallery.check()
+    ways = {'released': _of(checked, 'released')}
     installed = prove.installed_keras()
     patches = prove.patches_of(installed.release)
     if patches and not prove.is_keras_3(installed):
-        models.append(('first patch', _of(_check_patched(installed, 1), 'active')))
+        ways['first patch'] = _patched(installed, patches[:1])
     if patches:
-        facts_of_patched = _check_patched(installed, len(patches))
-        models.append(('patches', _of(facts_of_patched, 'active')))
+        ways['patches'] = _patched(installed, patches)
     if prove.is_keras_3(installed):
-        models.append(('copy.deepcopy', _deep_copies()))
-    models.append(('overlay', _of(facts, 'active')))
-    return collections.OrderedDict([
-        (name, facts[name]) for name in ('keras', 'backend', 'python')] + [
-        ('date', time.strftime('%Y-%m-%d')),
-        ('models', collections.OrderedDict(models))])
+        ways['copy.deepcopy'] = _deep_copies()
+    ways['overlay'] = _of(checked, 'active')
+    versions = gallery.versions_of(checked)
+    found = [records.new(model, versions, {way: ways[way][model] for way in ways})
+             for model in ways['released']]
+    print(model_table(found))
+    return found
 
 
-def _check(**environment):
-    """Returns what `keras-clone check --json` prints in a changed environment."""
-    path = os.pathsep.join(filter(None, [environment.pop('PYTHONPATH', ''), ROOT]))
-    process = subprocess.Popen(
-        [sys.executable, '-m', 'keras_clone', 'check', '--json'],
-        stdout=subprocess.PIPE, env=dict(os.environ, PYTHONPATH=path, **environment))
-    printed = process.communicate()[0].decode()
-    if not printed:
-        sys.exit('Nothing could be checked: see the message above.')
-    return json.loads(printed)
+def _of(checked, which):
+    return {each['description']: [each[which]['outcome'], each[which]['reason']]
+            for each in checked['models']}
 
 
-def _check_patched(installed, count):
-    with tempfile.TemporaryDirectory() as copy:
-        prove.copy_keras(installed, copy)
-        patches = prove.patches_of(installed.release)[:count]
+def _patched(installed, patches):
+    with tempfile.TemporaryDirectory() as folder:
+        prove.copy_keras(installed, folder)
         if prove.is_keras_3(installed):
-            prove.apply_together(patches, copy)
+            prove.apply_together(patches, folder)
         else:
             for patch in patches:
-                apply_patch(patch, copy)
-        return _check(PYTHONPATH=copy, KERAS_CLONE='off')
+                apply_patch(patch, folder)
+        checked, _ = gallery.check(PYTHONPATH=folder, KERAS_CLONE='off')
+        return _of(checked, 'active')
 
 
 def _deep_copies():
     """Returns what comes of `copy.deepcopy`, which many use in place of a clone."""
-    from keras_clone.check import gallery
     from keras_clone.check.faithfulness import check_clone
+    from keras_clone.check.gallery import MODELS
     reports = [(build, check_clone(functools.partial(_decided, build),
-                                   copy.deepcopy)) for build in gallery.MODELS]
-    return [collections.OrderedDict([
-        ('model', build.__doc__), ('outcome', report.outcome),
-        ('reason', report.reason)]) for build, report in reports]
+                                   copy.deepcopy)) for build in MODELS]
+    return {build.__doc__: [report.outcome, report.reason]
+            for build, report in reports}
 
 
 def _decided(build):
@@ -109,77 +91,57 @@ def _decided(build):
     return model
 
 
-def _of(checked, which):
-    return [collections.OrderedDict([
-        ('model', each['description']), ('outcome', each[which]['outcome']),
-        ('reason', each[which]['reason'])]) for each in checked['models']]
-
-
 # Writing
 
 
-def recorded():
-    """Returns the data: a list of what `run` returned, in the order of releases."""
-    with open(DATA, encoding='utf-8') as stream:
-        return json.load(stream, object_pairs_hook=collections.OrderedDict)
+def write(found):
+    pages.write(PAGE, page(pages.read(PAGE), found))
 
 
-def record(result):
-    """Enters a result into the data, in place of an earlier one of that Keras."""
-    known = recorded() if os.path.exists(DATA) else []
-    kept = [each for each in known if each['keras'] != result['keras']]
-    _write(DATA, json.dumps(sorted(kept + [result], key=lambda each: each['keras']),
-                            indent=1, ensure_ascii=False) + '\n')
-
-
-def _write(path, text):
-    with open(path, 'w', encoding='utf-8') as stream:
-        stream.write(text)
-
-
-def page(text, data):
-    """Returns the text of a page, with tables that say what the data say."""
+def page(text, found):
+    """Returns the text of a page, with tables that show records."""
     for name, table in (('table', model_table), ('messages', message_table)):
-        pattern = '(<!-- {0}: .*? -->\n).*?(<!-- end of {0} -->)'.format(name)
+        pattern = f'(<!-- {name}: .*? -->\n).*?(<!-- end of {name} -->)'
         if not re.search(pattern, text, re.DOTALL):
-            raise ValueError('The page should have the lines `<!-- %s: ... -->` and '
-                             '`<!-- end of %s -->`.' % (name, name))
+            raise ValueError(f'The page should have the lines `<!-- {name}: ... '
+                             f'-->` and `<!-- end of {name} -->`.')
         text = re.sub(pattern, lambda match: '{}\n{}\n\n{}'.format(
-            match.group(1), table(data), match.group(2)), text, flags=re.DOTALL)
+            match.group(1), table(found), match.group(2)), text, flags=re.DOTALL)
     return text
 
 
-def model_table(data):
-    """Returns the tables of models, in Markdown: one for each line of Keras."""
-    lines = collections.OrderedDict()
-    for each in data:
-        lines.setdefault(each['keras'].split('.')[0], []).append(each)
-    return '\n\n'.join([_table_of_line(each) for each in lines.values()] +
-                       [_dates(data)])
+def model_table(found):
+    """Returns the tables of models, in Markdown: one for each major version."""
+    tables = records.grouped(
+        found, lambda each: records.release_of(each).split('.')[0])
+    return '\n\n'.join([_table_of_major_version(each) for each in tables] +
+                       [_dates(found)])
 
 
-def _table_of_line(data):
+def _table_of_major_version(found):
     """Releases in which every model has the same outcome share their columns."""
-    groups = collections.OrderedDict()
-    for each in data:
-        ways = [(way, [row['outcome'] for row in rows])
-                for way, rows in each['models'].items()]
-        groups.setdefault(json.dumps(ways[:-1]), []).append((each['keras'], ways))
-    headings, columns = ['model'], [_texts(data[0], 'model')]
-    for releases in groups.values():
-        names = _releases([keras for keras, _ in releases], data)
-        for way, outcomes in releases[0][1][:-1]:
-            headings.append('Keras ' + names if way == 'released' else way)
-            columns.append([_cell(each) for each in outcomes])
-    headings.append('overlay')
-    columns.append([_cell(*sorted(set(each))) for each in zip(
-        *[_texts(each, 'outcome', 'overlay') for each in data])])
-    return '\n'.join([_line(headings), '|---' * len(headings) + '|'] +
-                     [_line(row) for row in zip(*columns)])
+    releases, groups = records.grouped(found, records.release_of), {}
+    for release in releases:
+        key = [_outcomes(release, way) for way in _ways(release)]
+        groups.setdefault(json.dumps(key), []).append(release)
+    columns = [('model', [each['what'] for each in releases[0]])]
+    for alike in groups.values():
+        names = _releases([records.release_of(each[0]) for each in alike], found)
+        columns += [(f'Keras {names}' if way == 'released' else way,
+                     map(_cell, _outcomes(alike[0], way)))
+                    for way in _ways(alike[0])]
+    overlays = zip(*[_outcomes(each, 'overlay') for each in releases])
+    columns.append(('overlay', [_cell(*sorted(set(each))) for each in overlays]))
+    headings, cells = zip(*columns)
+    return pages.table(headings, zip(*cells))
 
 
-def _texts(result, key, way='released'):
-    return [row[key] for row in result['models'][way]]
+def _ways(release):
+    return [way for way in release[0]['figures'] if way != 'overlay']
+
+
+def _outcomes(release, way):
+    return [each['figures'][way][0] for each in release]
 
 
 def _cell(*outcomes):
@@ -187,9 +149,9 @@ def _cell(*outcomes):
     return ', '.join(texts.get(each, each) for each in outcomes)
 
 
-def _releases(releases, data):
+def _releases(releases, found):
     """Returns releases as text: three or more that follow each other as a range."""
-    known = [each['keras'] for each in data]
+    known = list(dict.fromkeys(map(records.release_of, found)))
     parts = []
     for release in releases:
         if parts and known.index(release) == known.index(parts[-1][-1]) + 1 and (
@@ -201,67 +163,50 @@ def _releases(releases, data):
                      ', '.join(part) for part in parts)
 
 
-def _line(cells):
-    return '| ' + ' | '.join(cells) + ' |'
-
-
-def _dates(data):
-    runs = collections.OrderedDict()
-    for each in data:
-        runs.setdefault('{backend}, Python {python}, {date}'.format(**each),
-                        []).append(each['keras'])
-    return 'Run on ' + '; '.join(f'Keras {_releases(releases, data)} ({run})'
+def _dates(found):
+    runs = {}
+    for release in records.grouped(found, records.release_of):
+        run = '{backend} {backend_release}, Python {python}, {dates}'.format(
+            dates=records.dates(release), **release[0]['versions'])
+        runs.setdefault(run, []).append(records.release_of(release[0]))
+    return 'Run on ' + '; '.join(f'Keras {_releases(releases, found)} ({run})'
                                  for run, releases in runs.items()) + '.'
 
 
-def message_table(data):
+def message_table(found):
     """Returns the table of the messages that a user sees, in Markdown."""
-    found = collections.OrderedDict()
-    for each in data:
-        for row in each['models']['released']:
-            text = _message(row)
-            if text:
-                models = found.setdefault(text, collections.OrderedDict())
-                models.setdefault(row['model'], []).append(each['keras'])
-    headings = 'what you see', 'when you clone (in Keras)'
-    return '\n'.join([_line(headings), '|---' * len(headings) + '|'] + [
-        _line([text, _models(models, data)]) for text, models in found.items()])
+    messages = {}
+    for each in found:
+        text = _message(*each['figures']['released'])
+        if text:
+            models = messages.setdefault(text, {})
+            models.setdefault(each['what'], []).append(records.release_of(each))
+    return pages.table(['what you see', 'when you clone (in Keras)'], [
+        [text, _models(models, found)] for text, models in messages.items()])
 
 
-def _models(releases_of, data):
+def _models(releases_of, found):
     """Returns names of models as text, those of the same releases together."""
-    groups = collections.OrderedDict()
+    groups = {}
     for model, releases in releases_of.items():
-        groups.setdefault(_releases(releases, data), []).append(model)
+        groups.setdefault(_releases(releases, found), []).append(model)
     return '<br>'.join(f"{'; '.join(models)} ({releases})"
                        for releases, models in groups.items())
 
 
-def _message(row):
+def _message(outcome, reason):
     """Returns what tells a user that a clone is wrong, in Markdown."""
-    if row['outcome'] == 'wrong numbers':
+    if outcome == 'wrong numbers':
         return 'no message: with the same weights, the clone predicts other numbers'
-    if row['outcome'] not in CRASHES:
+    if outcome not in CRASHES:
         return ''
-    text = row['reason'].partition(', got ')[2] or row['reason']
+    text = reason.partition(', got ')[2] or reason
     for pattern, short in SHORTENED:
         text = re.sub(pattern, short, text)
     quote = '``' if '`' in text else '`'
     return quote + text + quote + {
         'crash': '', 'cannot predict': ' from the clone',
-        'clones only once': " from the clone's clone"}[row['outcome']]
+        'clones only once': " from the clone's clone"}[outcome]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('step', choices=['run', 'page'])
-    step = parser.parse_args().step
-    if step == 'run':
-        record(run())
-    with open(PAGE, encoding='utf-8') as stream:
-        text = stream.read()
-    _write(PAGE, page(text, recorded()))
-
-
-if __name__ == '__main__':
-    main()
+command = steps.group(__doc__, DATA, measure, write, like=records.release_of)
