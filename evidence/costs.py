@@ -5,6 +5,7 @@ from its config and saved and loaded, in turns, each time in a graph of its own.
 figures are medians.
 """
 import collections
+import contextlib
 import cProfile
 import copy
 import io
@@ -157,18 +158,17 @@ def _median(times):
     return None if None in times else round(statistics.median(times), 6)
 
 
-def _in_fresh_graph(subject, way, call):
-    """Returns what `call` returns for the function that does it that way."""
+@contextlib.contextmanager
+def _maker(subject, way):
+    """Opens a fresh graph with the function that makes the model that way."""
     from keras_clone.check import graphs
     with graphs.fresh_state():
-        make = subject.build if way == 'build' else ways(subject.build())[way]
-        return call(make)
+        yield subject.build if way == 'build' else ways(subject.build())[way]
 
 
 def _timed(subject, way):
     from keras_clone.check import graphs
-
-    def call(make):
+    with _maker(subject, way) as make:
         start = time.perf_counter()
         try:
             _, added = graphs.ops_while(make)
@@ -176,29 +176,26 @@ def _timed(subject, way):
             return None, None
         seconds = time.perf_counter() - start
         return seconds, sum(graphs.count_ops(added).values())
-    return _in_fresh_graph(subject, way, call)
 
 
 def _peak(subject):
-    def call(make):
+    with _maker(subject, 'ours') as make:
         tracemalloc.start()
         try:
             make()
             return tracemalloc.get_traced_memory()[1] / 1e6
         finally:
             tracemalloc.stop()
-    return _in_fresh_graph(subject, 'ours', call)
 
 
 def _own_share(subject):
-    def call(make):
+    with _maker(subject, 'ours') as make:
         profile = cProfile.Profile()
         profile.runcall(make)
-        stats = pstats.Stats(profile)
-        own = sum(row[2] for place, row in stats.stats.items()
-                  if place[0].startswith(OWN))
-        return own / stats.total_tt
-    return _in_fresh_graph(subject, 'ours', call)
+    stats = pstats.Stats(profile)
+    own = sum(row[2] for place, row in stats.stats.items()
+              if place[0].startswith(OWN))
+    return own / stats.total_tt
 
 
 # The goals

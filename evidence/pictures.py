@@ -221,10 +221,9 @@ def _draw_edge(drawing, edge, x, top, bottom):
     middle = (top + bottom) / 2
     if 'lost' in (edge.mask, edge.tensor):
         cross = x + 6 if edge.mask == 'lost' else x
-        drawing.append(drawsvg.Lines(cross - 6, middle - 6, cross + 6, middle + 6,
-                                     class_='cross'))
-        drawing.append(drawsvg.Lines(cross - 6, middle + 6, cross + 6, middle - 6,
-                                     class_='cross'))
+        for rise in (6, -6):
+            drawing.append(drawsvg.Lines(cross - 6, middle - rise, cross + 6,
+                                         middle + rise, class_='cross'))
     text, style = ('output lost', 'lost-text') if edge.tensor == 'lost' else {
         'yes': ('mask', 'mask-text'), 'lost': ('mask lost', 'lost-text'),
         'no': ('', 'quiet')}[edge.mask]
