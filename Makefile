@@ -52,15 +52,15 @@ coverage: .venv/installed .venv/keras3-installed
 	    --cov-append $(KERAS3_TESTS)
 
 fuzz: .venv/installed
-	$(BIN)/python tests/fuzz.py --models $(MODELS) --seed $(SEED)
+	$(BIN)/python -m evidence random-models run --models $(MODELS) --seed $(SEED)
 
 fuzz-keras3: .venv/keras3-installed
-	.venv/keras3/bin/python tests/fuzz.py --models $(MODELS) --seed $(SEED)
+	.venv/keras3/bin/python -m evidence random-models run --models $(MODELS) --seed $(SEED)
 
 # On an otherwise idle machine.
 benchmark: .venv/costs-installed
-	$(BIN)/python benchmarks/cloning.py --record
-	.venv/keras3/bin/python benchmarks/cloning.py --record
+	$(BIN)/python -m evidence costs record
+	.venv/keras3/bin/python -m evidence costs record
 
 lint: .venv/installed
 	$(BIN)/flake8
@@ -82,12 +82,12 @@ a11y: .venv/docs-installed .venv/a11y-installed
 table: .venv/tox-installed .venv/keras3-installed
 	for release in 224 225 230 231; do \
 	    .venv/tox/bin/tox run -e py37-keras$$release-tensorflow-table || exit; done
-	.venv/keras3/bin/python docs/table.py run
+	.venv/keras3/bin/python -m evidence table record
 
 matrix: .venv/tox-installed
 	rm -rf .tox/results
 	.venv/tox/bin/tox run-parallel --parallel 2 --parallel-no-spinner; \
-	    status=$$?; .venv/tox/bin/python tests/matrix.py table; exit $$status
+	    status=$$?; .venv/tox/bin/python -m evidence matrix table; exit $$status
 
 mutation: mutation-keras2 mutation-keras3
 

@@ -1,47 +1,38 @@
-"""Measures what cloning costs, beside building, rebuilding and loading a model.
+"""What cloning costs, beside building, rebuilding and loading a model.
 
-    python benchmarks/cloning.py [--runs N] [--only TEXT] [--record]
-
-Each model is built, cloned by the released function and by this one, made from its
-config and saved and loaded, in turns, each time in a graph of its own. The figures
-are medians. --record enters them into docs/data/performance.json and writes
-docs/performance.md and its plots from that file; --page does the latter alone.
+Each model is built, cloned by the released function and by this one, copied, made
+from its config and saved and loaded, in turns, each time in a graph of its own. The
+figures are medians.
 """
 import collections
+import contextlib
 import cProfile
 import copy
 import io
-import json
 import os
-import platform
 import pstats
 import re
 import statistics
-import sys
 import time
 import tracemalloc
 import warnings
 
 import click
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
+import keras_clone
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, ROOT)
-import keras_clone  # noqa: E402
+from evidence import console, pages, records, startup, steps
 
-DATA = os.path.join(ROOT, 'docs', 'data', 'performance.json')
-PAGE = os.path.join(ROOT, 'docs', 'performance.md')
-PLOT = os.path.join(ROOT, 'docs', 'performance-{keras}.svg')
-VERSIONS = ('keras', 'backend', 'backend_release', 'python')
+DATA = 'costs'
+PAGE = 'docs/performance.md'
+PLOT = 'docs/performance-{}.svg'
 # The code of `clone_model`.
-OWN = tuple(os.path.join(ROOT, *path) for path in (
+OWN = tuple(os.path.join(records.ROOT, *path) for path in (
     ['keras', ''], ['keras_clone', 'cloner.py'], ['keras_clone', 'holding.py'],
     ['keras_clone', 'nodes.py']))
 
 # name: what the table shows. family, size: for the plot; none for the gallery.
 Subject = collections.namedtuple('Subject', 'name family size build')
+GROWTH = ('graph', 'sizes', 'building', 'our clone')
 WAYS = ('build', 'released', 'ours', 'deepcopy', 'config', 'file')
 # How much longer counts as longer, and the most of its time that is ours.
 NOISE = 1.1
@@ -87,7 +78,7 @@ def subjects(only=''):
     from keras_clone.check import gallery
     found = [Subject(build.__name__, None, None, build) for build in gallery.MODELS]
     for family, sizes in ((chain, SIZES), (wide, SIZES), (nest, DEPTHS)):
-        found += [Subject('%s of %d' % (family.__name__, size), family.__name__,
+        found += [Subject(f'{family.__name__} of {size}', family.__name__,
                           size, lambda family=family, size=size: family(size))
                   for size in sizes]
     return [each for each in found if only in each.name]
@@ -120,7 +111,23 @@ def _module():
 # How it is measured
 
 
-def measure(subject, runs):
+def measure(runs, only=''):
+    """Measures the subjects with `only` in their names, and prints the figures.
+
+    # Returns
+        A list of records, one for each subject.
+    """
+    warnings.simplefilter('ignore')
+    versions = records.installed_versions()
+    with console.progress() as progress:
+        found = [records.new(subject.name, versions, figures_of(subject, runs))
+                 for subject in progress.track(subjects(only),
+                                               description='Measuring')]
+    print_records(found)
+    return found
+
+
+def figures_of(subject, runs):
     """Measures a subject.
 
     # Arguments
@@ -128,11 +135,11 @@ def measure(subject, runs):
         runs: how often each way is timed.
 
     # Returns
-        A dict: `name`, `family`, `size`; and by the names in `WAYS`, each None where
-        it raises: `seconds`, the median time; `ops`, the number of ops added to the
-        graph. And of our `clone_model`: `megabytes`, the peak of the memory that
-        Python objects take; `share`, the part of its time that is spent in its own
-        code and not in what it calls.
+        A dict: `family`, `size`, `runs`, `cores`; and by the names in `WAYS`, each
+        None where it raises: `seconds`, the median time; `ops`, the number of ops
+        added to the graph. And of our `clone_model`: `megabytes`, the peak of the
+        memory that Python objects take; `share`, the part of its time that is spent
+        in its own code and not in what it calls.
     """
     seconds, ops = {way: [] for way in WAYS}, {}
     for _ in range(runs):
@@ -140,24 +147,28 @@ def measure(subject, runs):
             taken, ops[way] = _timed(subject, way)
             seconds[way].append(taken)
     return {
-        'name': subject.name, 'family': subject.family, 'size': subject.size,
-        'seconds': {way: None if None in times else statistics.median(times)
-                    for way, times in seconds.items()},
-        'ops': ops, 'share': _own_share(subject), 'megabytes': _peak(subject)}
+        'family': subject.family, 'size': subject.size, 'runs': runs,
+        'cores': os.cpu_count(),
+        'seconds': {way: _median(times) for way, times in seconds.items()},
+        'ops': ops, 'share': round(_own_share(subject), 6),
+        'megabytes': _peak(subject)}
 
 
-def _in_fresh_graph(subject, way, call):
-    """Returns what `call` returns for the function that does it that way."""
+def _median(times):
+    return None if None in times else round(statistics.median(times), 6)
+
+
+@contextlib.contextmanager
+def _maker(subject, way):
+    """Opens a fresh graph with the function that makes the model that way."""
     from keras_clone.check import graphs
     with graphs.fresh_state():
-        make = subject.build if way == 'build' else ways(subject.build())[way]
-        return call(make)
+        yield subject.build if way == 'build' else ways(subject.build())[way]
 
 
 def _timed(subject, way):
     from keras_clone.check import graphs
-
-    def call(make):
+    with _maker(subject, way) as make:
         start = time.perf_counter()
         try:
             _, added = graphs.ops_while(make)
@@ -165,74 +176,81 @@ def _timed(subject, way):
             return None, None
         seconds = time.perf_counter() - start
         return seconds, sum(graphs.count_ops(added).values())
-    return _in_fresh_graph(subject, way, call)
 
 
 def _peak(subject):
-    def call(make):
+    with _maker(subject, 'ours') as make:
         tracemalloc.start()
         try:
             make()
             return tracemalloc.get_traced_memory()[1] / 1e6
         finally:
             tracemalloc.stop()
-    return _in_fresh_graph(subject, 'ours', call)
 
 
 def _own_share(subject):
-    def call(make):
+    with _maker(subject, 'ours') as make:
         profile = cProfile.Profile()
         profile.runcall(make)
-        stats = pstats.Stats(profile)
-        own = sum(row[2] for place, row in stats.stats.items()
-                  if place[0].startswith(OWN))
-        return own / stats.total_tt
-    return _in_fresh_graph(subject, 'ours', call)
+    stats = pstats.Stats(profile)
+    own = sum(row[2] for place, row in stats.stats.items()
+              if place[0].startswith(OWN))
+    return own / stats.total_tt
 
 
 # The goals
 
 
-def times_released(row):
+def times_released(figures):
     """Returns how many times as long as the released function ours takes.
 
     None where that one does not add as many ops: where it loses masks, or raises,
     it has less to do.
     """
-    seconds, ops = row['seconds'], row['ops']
+    seconds, ops = figures['seconds'], figures['ops']
     if ops['released'] != ops['ours']:
         return None
     return seconds['ours'] / seconds['released']
 
 
-def missed_goals(row):
-    """Returns which goals a row of figures misses, as text; empty if none."""
-    ops, times = row['ops'], times_released(row)
+def missed_goals(figures):
+    """Returns which goals the figures miss, as text; empty if none."""
+    ops, times = figures['ops'], times_released(figures)
     missed = []
     if ops['ours'] > ops['build']:
         missed.append(f"{ops['ours'] - ops['build']} ops more")
     if times is not None and times > NOISE:
         missed.append(f'{times:.2f} x released')
-    if row['share'] > MOST_OWN_SHARE:
+    if figures['share'] > MOST_OWN_SHARE:
         missed.append('own share')
     return ', '.join(missed)
 
 
-def growth(rows):
-    """Returns how time grows with size: rows (family, smallest, largest, ratio of
-    the times of building, of ours)."""
-    families = collections.OrderedDict()
-    for row in rows:
-        if row['family']:
-            families.setdefault(row['family'], []).append(row)
-    return [(family, group[0]['size'], group[-1]['size']) + tuple(
-        group[-1]['seconds'][way] / group[0]['seconds'][way]
-        for way in ('build', 'ours')) for family, group in families.items()]
+def families(found):
+    """Returns a dict from the names of families to the figures of their models, the
+    smallest first."""
+    groups = {}
+    for each in found:
+        if each['figures']['family']:
+            groups.setdefault(each['figures']['family'], []).append(each['figures'])
+    return groups
 
 
-def against_released(rows):
+def growth(found):
+    """Returns how time grows with size, as texts in the order of GROWTH."""
+    rows = []
+    for family, group in families(found).items():
+        building, ours = (group[-1]['seconds'][way] / group[0]['seconds'][way]
+                          for way in ('build', 'ours'))
+        rows.append([family, f"{group[0]['size']} to {group[-1]['size']}",
+                     f'{building:.1f} times as long', f'{ours:.1f} times'])
+    return rows
+
+
+def against_released(found):
     """Returns as text how long ours takes beside the released function, over all."""
-    times = sorted(each for each in map(times_released, rows) if each is not None)
+    times = [times_released(each['figures']) for each in found]
+    times = sorted(each for each in times if each is not None)
     if not times:
         return 'There is no model here for which both add as many ops.'
     return ('Our clone takes {:.2f} times as long as that of the released function: '
@@ -242,84 +260,62 @@ def against_released(rows):
 
 # What is printed and written
 
-def headings(rows):
-    """Returns the headings of rows: older ones were not measured in every way."""
-    return (['model'] + [way for way in WAYS if way in rows[0]['seconds']] +
-            ['ops', 'MB', 'own', 'misses'])
+
+def ways_of(found):
+    """Returns the ways of records: older ones were not measured in every way."""
+    return [way for way in WAYS if way in found[0]['figures']['seconds']]
 
 
-def cells(row):
-    """Returns a row as texts, in the order of `headings`: milliseconds for each way,
-    then ops, megabytes and own share of our clone."""
-    times = ['-' if row['seconds'][way] is None else
-             f"{1000.0 * row['seconds'][way]:.0f}"
-             for way in WAYS if way in row['seconds']]
-    return [row['name']] + times + [
-        str(row['ops']['ours'] or '-'), f"{row['megabytes']:.1f}",
-        f"{row['share']:.1%}", missed_goals(row)]
+def headings(found):
+    return ['model'] + ways_of(found) + ['ops', 'MB', 'own', 'misses']
 
 
-def print_rows(rows):
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    for heading in headings(rows):
-        table.add_column(heading, justify='left' if heading in ('model', 'misses')
-                         else 'right')
-    for row in rows:
-        table.add_row(*cells(row))
-    console = Console()
-    console.print(table)
-    for line in growth(rows):
-        console.print('{}, {} to {}: building takes {:.1f} times as long, our clone '
-                      '{:.1f} times.'.format(*line), highlight=False)
-    console.print(against_released(rows), highlight=False)
-    missed = sum(bool(missed_goals(row)) for row in rows)
-    console.print(f'{len(rows)} models, {missed} of them miss a goal.',
-                  highlight=False)
+def cells(record):
+    """Returns a record as texts, in the order of `headings`: milliseconds for each
+    way, then ops, megabytes and own share of our clone."""
+    figures = record['figures']
+    times = [figures['seconds'][way] for way in ways_of([record])]
+    return [record['what']] + [
+        '-' if seconds is None else f'{1000.0 * seconds:.0f}' for seconds in times
+    ] + [figures['ops']['ours'] or '-', f"{figures['megabytes']:.1f}",
+         f"{figures['share']:.1%}", missed_goals(figures)]
 
 
-def recorded():
-    """Returns the runs in the data: a list of what `_run` returns."""
-    with open(DATA) as file:
-        return json.load(file)
+def print_records(found):
+    console.print_table(headings(found), map(cells, found), left=['misses'])
+    console.print_table(GROWTH, growth(found))
+    click.echo(against_released(found))
+    missed = sum(bool(missed_goals(each['figures'])) for each in found)
+    click.echo(f'{len(found)} models, {missed} of them miss a goal.')
 
 
-def record(run):
-    """Enters a run into the data, in place of one with the same versions."""
-    def key(run):
-        return [run[name] for name in VERSIONS]
-    runs = recorded() if os.path.exists(DATA) else []
-    runs = [each for each in runs if key(each) != key(run)] + [run]
-    with open(DATA, 'w') as file:
-        json.dump(sorted(runs, key=key), file, indent=1, sort_keys=True)
-        file.write('\n')
+def write(found):
+    """Writes the page and its plots; start-up has its place there."""
+    pages.write(PAGE, page(found))
+    for group in records.grouped(startup.without(found)):
+        pages.write(plot_of(group), plot(group))
 
 
-def page(runs):
-    """Returns the page that shows the figures, as Markdown."""
-    return '\n'.join([INTRODUCTION] + [line for run in runs
-                                       for line in _page_of(run)]) + '\n'
+def page(found):
+    """Returns the page, as Markdown, that shows records."""
+    sections = [_section(group) for group in records.grouped(startup.without(found))]
+    return '\n\n'.join([INTRODUCTION] + sections + [startup.section(found)]) + '\n'
 
 
-def _page_of(run):
-    yield '## Keras {keras}, {backend} {backend_release}, Python {python}'.format(
-        **run)
-    yield ''
-    yield 'Medians of {runs} runs on {cores} cores, {date}.'.format(**run)
-    yield ''
-    yield PICTURE.format(os.path.basename(PLOT.format(**run)))
-    yield ''
-    yield '| graph | sizes | building | our clone |'
-    yield '|---|---|---|---|'
-    for line in growth(run['rows']):
-        yield '| {} | {} to {} | {:.1f} times as long | {:.1f} times |'.format(*line)
-    yield ''
-    yield against_released(run['rows'])
-    yield ''
-    yield '| ' + ' | '.join(headings(run['rows'])) + ' |'
-    yield '|---' * len(headings(run['rows'])) + '|'
-    for row in run['rows']:
-        yield '| ' + ' | '.join(cells(row)) + ' |'
-    yield ''
+def plot_of(group):
+    """Returns the name of the file with the plot of records."""
+    return PLOT.format(records.release_of(group[0]))
+
+
+def _section(group):
+    return '\n\n'.join([
+        '## ' + records.title(group[0]['versions']),
+        'Medians of {runs} runs on {cores} cores, {dates}.'.format(
+            dates=records.dates(group), **group[0]['figures']),
+        PICTURE.format(os.path.basename(plot_of(group))),
+        pages.table(GROWTH, growth(group)),
+        against_released(group),
+        pages.table(headings(group), map(cells, group))])
 
 
 INTRODUCTION = """\
@@ -332,11 +328,10 @@ dash: it raises. Then the number of ops that our clone adds to the graph of
 TensorFlow 1, the peak of the memory that its Python objects take, and the part of
 its time that is spent in our own code and not in the layers'. The goals: no more
 ops than the original has, never slower than the released function by more than
-noise (10 %; held against ours where both add as many ops), an own share of 1 % at
-most, time that grows no faster than the build's.
+noise (10 %; compared where both add as many ops), an own share of 1 % at most, time
+that grows no faster than the build's.
 
-Written by `python benchmarks/cloning.py --record`.
-"""
+Written by `python -m evidence costs record`."""
 
 
 PICTURE = """\
@@ -347,8 +342,8 @@ PICTURE = """\
 ````"""
 
 
-def plot(run):
-    """Draws the time over the size, and writes the picture."""
+def plot(group):
+    """Draws the time over the size: returns SVG."""
     import matplotlib
     matplotlib.use('svg')
     from matplotlib import pyplot
@@ -356,72 +351,32 @@ def plot(run):
     matplotlib.rcParams.update({name: INK for name in (
         'axes.edgecolor', 'axes.labelcolor', 'text.color', 'xtick.color',
         'ytick.color')})
-    families = list(collections.OrderedDict.fromkeys(
-        row['family'] for row in run['rows'] if row['family']))
-    figure, axes = pyplot.subplots(1, len(families), figsize=(7.6, 2.8))
-    for family, axis in zip(families, axes):
-        rows = [row for row in run['rows'] if row['family'] == family]
-        for way in WAYS:
-            axis.plot([row['size'] for row in rows],
-                      [row['seconds'].get(way) or float('nan') for row in rows],
+    ways = ways_of(group)
+    figure, axes = pyplot.subplots(1, len(families(group)), figsize=(7.6, 2.8))
+    for (family, found), axis in zip(families(group).items(), axes):
+        for way in ways:
+            axis.plot([each['size'] for each in found],
+                      [each['seconds'][way] or float('nan') for each in found],
                       marker='.', label=way)
         axis.set_title(family)
         axis.set_xlabel(UNITS_OF_SIZE[family])
     axes[0].set_ylabel('seconds')
     figure.tight_layout(rect=(0, .1, 1, 1))
     figure.legend(*axes[0].get_legend_handles_labels(), loc='lower center',
-                  ncol=len(WAYS), frameon=False)
+                  ncol=len(ways), frameon=False)
     svg = io.StringIO()
     figure.savefig(svg, format='svg', transparent=True, metadata={'Date': None})
-    with open(PLOT.format(**run), 'w') as file:
-        file.write(_as_part_of_a_page(svg.getvalue(), run['keras']))
+    return _as_part_of_a_page(svg.getvalue(), records.release_of(group[0]))
 
 
 def _as_part_of_a_page(svg, name):
     """Returns an SVG with the page's colour of text, and ids of its own."""
     svg = svg[svg.index('<svg'):].replace(INK, 'currentColor')
     svg = re.sub(r'(id="|url\(#|href="#)', r'\g<1>keras-' + name + '-', svg)
-    return svg.replace('<svg ', '<svg role="img" aria-label="' + ALT + '" ', 1)
+    return svg.replace('<svg ', f'<svg role="img" aria-label="{ALT}" ', 1)
 
 
-@click.command()
-@click.option('--runs', default=5, show_default=True,
-              help='How often each is timed.')
-@click.option('--only', default='', help='Models with this in their name.')
-@click.option('--record', 'is_recorded', is_flag=True,
-              help='Write the page of the docs.')
-@click.option('--page', 'only_page', is_flag=True,
-              help='Write the page anew from its data, and measure nothing.')
-def main(runs, only, is_recorded, only_page):
-    """Measure what cloning costs."""
-    if not only_page:
-        run = _run(runs, only)
-        print_rows(run['rows'])
-        if is_recorded:
-            record(run)
-    if is_recorded or only_page:
-        with open(PAGE, 'w') as file:
-            file.write(page(recorded()))
-        for run in recorded():
-            plot(run)
-
-
-def _run(runs, only):
-    """Measures, and returns what is recorded of it, as JSON has it."""
-    warnings.simplefilter('ignore')
-    import keras
-    backend = keras.backend.backend()
-    versions = zip(VERSIONS, (keras.__version__, backend,
-                              __import__(backend).__version__,
-                              platform.python_version()))
-    progress = Progress(console=Console(stderr=True), transient=True,
-                        disable=not sys.stderr.isatty())
-    with progress:
-        rows = [measure(subject, runs) for subject in progress.track(
-            subjects(only), description='Measuring')]
-    return dict(versions, runs=runs, rows=rows, cores=os.cpu_count(),
-                date=time.strftime('%Y-%m-%d'))
-
-
-if __name__ == '__main__':
-    main()
+command = steps.group(__doc__, DATA, measure, write, options=[
+    click.Option(['--runs'], default=5, show_default=True,
+                 help='How often each is timed.')], of_run=[
+    click.Option(['--only'], default='', help='Models with this in their name.')])

@@ -1,129 +1,87 @@
-"""Runs the tests in an environment of the matrix, and shows the results of all.
+"""The tests, and `keras-clone check`, in each environment of tox.ini.
 
-    python tests/matrix.py run NAME [OPTIONS OF PYTEST]
-    python tests/matrix.py table
-    python tests/matrix.py record
-
-`run` runs the tests and `keras-clone check`, and writes what came of both to
-.tox/results/NAME.json. Its exit status is that of the tests or, if they passed, of
-the check. `table` prints what it finds there. `record` enters it into
-docs/data/matrix.json, in place of earlier results of the same environments, and
-writes docs/matrix.md from that file.
+`run` runs them in this environment and writes what came of them to .tox/results/;
+`table` prints and `record` records what is there.
 """
 import json
 import os
-import platform
 import subprocess
 import sys
-import time
 from glob import glob
 from xml.etree import ElementTree
 
-from rich.console import Console
-from rich.table import Table
+import click
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-RESULTS = os.path.join(ROOT, '.tox', 'results')
-DATA = os.path.join(ROOT, 'docs', 'data', 'matrix.json')
-PAGE = os.path.join(ROOT, 'docs', 'matrix.md')
-HEADINGS = ('Keras', 'Backend', 'Python', 'Passed', 'Failed', 'Skipped',
-            'Released', 'Ours')
+from evidence import console, gallery, pages, records, steps
+
+DATA = 'matrix'
+PAGE = 'docs/matrix.md'
+RESULTS = os.path.join(records.ROOT, '.tox', 'results')
+TEXTS = ('Keras', 'Backend', 'Python')
+COUNTS = ('passed', 'failed', 'skipped')
+HEADINGS = (*TEXTS, *map(str.capitalize, COUNTS), 'Released', 'Ours')
 
 
-def run(name, options):
-    """Runs the tests and the check, and writes their results.
+def measure(environment, options):
+    """Runs the tests and the check, and writes a record of both.
 
     # Arguments
-        name: what the environment is called.
+        environment: what it is called.
         options: list of options of pytest.
 
     # Returns
         The exit status.
     """
     os.makedirs(RESULTS, exist_ok=True)
-    report = os.path.join(RESULTS, name + '.xml')
-    tests = subprocess.call([sys.executable, '-m', 'pytest', '--junitxml', report] +
-                            options)
-    check = subprocess.Popen(
-        [sys.executable, '-m', 'keras_clone', 'check', '--json'],
-        stdout=subprocess.PIPE)
-    checked = json.loads(check.communicate()[0].decode())
-    models = [[model['description'], model['released']['outcome'],
-               model['active']['outcome']] for model in checked['models']]
-    with open(os.path.join(RESULTS, name + '.json'), 'w') as file:
-        json.dump(dict(_counts(report), models=models, keras=checked['keras'],
-                       backend=checked['backend'], date=time.strftime('%Y-%m-%d'),
-                       python=platform.python_version()), file)
-    return tests or check.returncode
+    report = os.path.join(RESULTS, environment + '.xml')
+    status = subprocess.call([sys.executable, '-m', 'pytest', '--junitxml', report] +
+                             list(options))
+    checked, status_of_check = gallery.check()
+    models = {model['description']: [model[which]['outcome']
+                                     for which in ('released', 'active')]
+              for model in checked['models']}
+    record = records.new(environment, gallery.versions_of(checked),
+                         dict(counts(report), models=models))
+    with open(os.path.join(RESULTS, environment + '.json'), 'w') as file:
+        json.dump(record, file)
+    return status or status_of_check
 
 
-def _counts(report):
+def counts(report):
+    """Returns how many tests passed, failed and were skipped, as pytest reports."""
     suite = next(ElementTree.parse(report).iter('testsuite'))
     total, skipped = int(suite.get('tests')), int(suite.get('skipped'))
     failed = int(suite.get('failures')) + int(suite.get('errors'))
-    return {'passed': total - failed - skipped, 'failed': failed, 'skipped': skipped}
+    return dict(zip(COUNTS, (total - failed - skipped, failed, skipped)))
 
 
 def results():
-    """Returns the results of the environments, in the order of their versions."""
-    return _sorted(_load(path) for path in glob(os.path.join(RESULTS, '*.json')))
+    """Returns the records of the environments that were run, in the order of their
+    versions."""
+    found = []
+    for path in glob(os.path.join(RESULTS, '*.json')):
+        with open(path) as file:
+            found.append(json.load(file))
+    return records.in_order(found)
 
 
-def _load(path):
-    with open(path) as file:
-        return json.load(file)
+def cells(record):
+    """Returns a record as texts, in the order of HEADINGS."""
+    versions, figures = record['versions'], record['figures']
+    outcomes = list(zip(*figures['models'].values()))
+    return [versions['keras'], '{backend} {backend_release}'.format(**versions),
+            versions['python'], *(figures[name] for name in COUNTS)] + [
+        f"{each.count('faithful')} of {len(each)}" for each in outcomes]
 
 
-def _versions(result):
-    return [result[name] for name in ('keras', 'backend', 'python')]
-
-
-def _sorted(found):
-    return sorted(found, key=_versions)
-
-
-def cells(result):
-    """Returns a result as texts, in the order of HEADINGS."""
-    counts = [str(result[name]) for name in ('passed', 'failed', 'skipped')]
-    return _versions(result) + counts + [
-        '{} of {}'.format(sum(model[which] == 'faithful'
-                              for model in result['models']), len(result['models']))
-        for which in (1, 2)]
-
-
-def print_table():
-    table = Table(box=None, pad_edge=False)
-    for heading in HEADINGS:
-        table.add_column(heading)
-    for result in results():
-        table.add_row(*cells(result))
-    Console().print(table)
-    print('Released, Ours: how many models of the gallery each clones faithfully.')
-
-
-def record():
-    """Enters the results into the data, and writes the page."""
-    new = results()
-    old = [result for result in recorded() if _versions(result) not in
-           list(map(_versions, new))]
-    with open(DATA, 'w') as file:
-        json.dump(_sorted(old + new), file, indent=1, sort_keys=True)
-        file.write('\n')
-    with open(PAGE, 'w') as file:
-        file.write(page(recorded()))
-
-
-def recorded():
-    """Returns the results in the data."""
-    return _load(DATA) if os.path.exists(DATA) else []
+def write(found):
+    pages.write(PAGE, page(found))
 
 
 def page(found):
-    """Returns the page that shows the results, as Markdown."""
-    lines = [INTRODUCTION.format(', '.join(sorted({
-        result['date'] for result in found}))), _line(HEADINGS), _rule(HEADINGS)]
-    lines += [_line(cells(result)) for result in found]
-    return '\n'.join(lines) + '\n'
+    """Returns the page, as Markdown, that shows records."""
+    return '{}\n{}\n'.format(INTRODUCTION.format(records.dates(found)),
+                             pages.table(HEADINGS, map(cells, found)))
 
 
 INTRODUCTION = """\
@@ -131,24 +89,29 @@ INTRODUCTION = """\
 
 The environments of `tox.ini` run the tests, and `keras-clone check`, which clones
 the models of the gallery by the released function and by ours. `make matrix` runs
-most of them, `python tests/matrix.py record` writes this page. Run: {}.
+most of them, `python -m evidence matrix record` writes this page. Run: {}.
 """
 
 
-def _line(texts):
-    return '| ' + ' | '.join(texts) + ' |'
+command = steps.group(__doc__, DATA, results, write)
 
 
-def _rule(texts):
-    return '|---' * len(texts) + '|'
+@command.command(context_settings={'ignore_unknown_options': True,
+                                   'allow_interspersed_args': False})
+@click.argument('environment')
+@click.argument('options', nargs=-1, type=click.UNPROCESSED,
+                metavar='[OPTIONS OF PYTEST]')
+def run(environment, options):
+    """Run the tests and the check in this ENVIRONMENT.
+
+    The exit status is that of the tests or, if they passed, of the check.
+    """
+    sys.exit(measure(environment, options))
 
 
-def main():
-    command, arguments = sys.argv[1], sys.argv[2:]
-    if command == 'run':
-        sys.exit(run(arguments[0], arguments[1:]))
-    {'table': print_table, 'record': record}[command]()
-
-
-if __name__ == '__main__':
-    main()
+@command.command()
+def table():
+    """Print what is in .tox/results/."""
+    console.print_table(HEADINGS, map(cells, results()), left=TEXTS)
+    click.echo('Released, Ours: how many models of the gallery each clones '
+               'faithfully.')

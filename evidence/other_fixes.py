@@ -1,38 +1,32 @@
-"""Judges other fixes of keras-team/keras issue 12202 by the pull request's tests.
+"""Other fixes of keras-team/keras issue 12202, judged by the pull request's tests.
 
-    python tests/alternatives.py            judges, and writes the page
-    python tests/alternatives.py --check    judges, and compares with the page's data
-    python tests/alternatives.py --page     writes the page from its data
-
-Each alternative is an edit of the installed Keras 2.2.4, made on a copy. The
-outcomes go to docs/data/alternatives.json, and from there to docs/alternatives.md.
-Exit status 1, and a line that says so, if a check finds other outcomes.
+Each candidate is an edit of the installed Keras 2.2.4, made on a copy: the fixes
+that others proposed, the release as it is, and the patch. On each, the tests are
+run that go with the patch and its follow-ups.
 """
-import argparse
 import ast
 import collections
 import difflib
 import hashlib
-import json
 import os
-import subprocess
-import sys
 import tempfile
 import textwrap
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, ROOT)
-from contribute import prove  # noqa: E402
-from contribute.patches import apply_patch  # noqa: E402
+import click
+from contribute import prove
+from contribute.patches import apply_patch
+
+from evidence import pages, records, steps
 
 RELEASE = '2.2.4'
-DATA = os.path.join(ROOT, 'docs', 'data', 'alternatives.json')
-PAGE = os.path.join(ROOT, 'docs', 'alternatives.md')
+DATA = 'other_fixes'
+PAGE = 'docs/other-fixes.md'
 TESTS = [prove.PULL_REQUEST_TESTS, prove.FOLLOW_UP_TESTS]
+OF_PULL_REQUEST = 'test_sequential_model::'
+OF_FOLLOW_UPS = 'test_node_arguments::'
 
 # edit: a function of a `Source`. judge: the test whose name tells why it fails.
-Alternative = collections.namedtuple(
-    'Alternative', 'key title right breaks judge edit')
+Fix = collections.namedtuple('Fix', 'key title right breaks judge edit')
 
 
 class Source:
@@ -46,40 +40,11 @@ class Source:
                              if isinstance(node, ast.FunctionDef)
                              and node.name == '_clone_functional_model')
 
-    def find(self, test):
-        """The first statement that passes a test."""
-        return next(node for node in ast.walk(self.function) if test(node))
-
-    # The statements that the alternatives are about.
-
-    @property
-    def entering_of_input_layer(self):
-        return self.find(lambda node: isinstance(node, ast.Assign)
-                         and _names(node) == {'layer_map', 'layer',
-                                              'newly_created_input_layer'})
-
-    @property
-    def sorting_of_depths(self):
-        return self.find(lambda node: isinstance(node, ast.Expr)
-                         and getattr(getattr(node.value, 'func', None), 'attr', '')
-                         == 'sort')
-
-    @property
-    def making_of_layer(self):
-        return self.find(lambda node: isinstance(node, ast.If)
-                         and _names(node.test) == {'layer', 'layer_map'})
-
-    @property
-    def call(self):
-        return self.find(lambda node: isinstance(node, ast.If)
-                         and _names(node.test) == {'len', 'computed_data'})
-
-    @property
-    def update_of_tensor_map(self):
-        return self.find(lambda node: isinstance(node, ast.For)
-                         and 'reference_output_tensors' in _names(node.iter))
-
-    # The edits.
+    def find(self, kind, *names):
+        """The first statement of a kind with these names: in the test of an `if`, in
+        what a `for` goes through."""
+        return next(node for node in ast.walk(self.function)
+                    if isinstance(node, kind) and _names(node) == set(names))
 
     def insert_after(self, node, text):
         self._edit(_last_line(node), _last_line(node), node, text)
@@ -100,13 +65,22 @@ class Source:
 
 
 def _names(node):
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    head = getattr(node, 'test', getattr(node, 'iter', node))
+    return {part.id for part in ast.walk(head) if isinstance(part, ast.Name)}
 
 
 def _last_line(node):
     return max(getattr(part, 'lineno', 0) for part in ast.walk(node))
 
 
+# The statements that the fixes are about.
+ENTERING_OF_INPUT_LAYER = (ast.Assign, 'layer_map', 'layer',
+                           'newly_created_input_layer')
+SORTING_OF_DEPTHS = ast.Expr, 'depth_keys'
+MAKING_OF_LAYER = ast.If, 'layer', 'layer_map'
+CALL = ast.If, 'len', 'computed_data'
+UPDATE_OF_TENSOR_MAP = (ast.For, 'zip', 'reference_output_tensors', 'output_tensors',
+                        'output_masks')
 NO_MASKS = 'output_masks = [None] * len(output_tensors)'
 
 
@@ -115,7 +89,7 @@ def released(source):
 
 
 def list_calls(source):
-    source.replace(source.call, source.update_of_tensor_map, '''
+    source.replace(source.find(*CALL), source.find(*UPDATE_OF_TENSOR_MAP), '''
         output_tensors = layer([x for x, _ in computed_data], **kwargs)
         for x, y in zip(reference_output_tensors, output_tensors):
             tensor_map[x] = (y, None)
@@ -123,7 +97,7 @@ def list_calls(source):
 
 
 def deep_copies(source, new_layer='copy.deepcopy(layer)'):
-    making = source.making_of_layer.body
+    making = source.find(*MAKING_OF_LAYER).body
     source.replace(making[0], making[-1], '''
         import copy
         if layer.__class__ not in layer_map:
@@ -142,11 +116,11 @@ def one_layer_per_class(source):
 
 
 def no_masks(source):
-    source.insert_after(source.call, NO_MASKS)
+    source.insert_after(source.find(*CALL), NO_MASKS)
 
 
 def masks_where_call_takes_one(source):
-    source.insert_after(source.call, '''
+    source.insert_after(source.find(*CALL), '''
         if not has_arg(layer.call, 'mask'):
             output_masks = [None]
     ''')
@@ -154,24 +128,25 @@ def masks_where_call_takes_one(source):
 
 def any_order(source):
     input_layers_called_again(source)
-    source.replace(source.sorting_of_depths, source.sorting_of_depths, 'pass')
+    sorting = source.find(*SORTING_OF_DEPTHS)
+    source.replace(sorting, sorting, 'pass')
 
 
 def input_layers_called_again(source):
     no_masks(source)
-    entering = source.entering_of_input_layer
+    entering = source.find(*ENTERING_OF_INPUT_LAYER)
     source.replace(entering, entering, 'pass')
 
 
 def supports_masking(source):
-    source.insert_after(source.call, '''
+    source.insert_after(source.find(*CALL), '''
         if not layer.supports_masking:
             output_masks = [None] * len(output_tensors)
     ''')
 
 
 def masks_of_the_calls(source):
-    source.replace(source.call, source.update_of_tensor_map, '''
+    source.replace(source.find(*CALL), source.find(*UPDATE_OF_TENSOR_MAP), '''
         computed_tensors = [x for x, _ in computed_data]
         if len(computed_tensors) == 1:
             computed_tensors = computed_tensors[0]
@@ -181,59 +156,59 @@ def masks_of_the_calls(source):
     ''')
 
 
-ALTERNATIVES = (
-    Alternative(
+FIXES = (
+    Fix(
         'a', 'No mask in the map of tensors, layers called with lists',
         'It leaves masks to the call of each layer, which collects them anyway.',
         'A layer of one input is called with a list, which it did not get in the '
-        'original; the one tensor that most layers give is taken for a list.',
+        'original; the one tensor that most layers return is taken for a list.',
         'with_layers_of_one_and_of_two_outputs', list_calls),
-    Alternative(
+    Fix(
         'b', 'Layers deep-copied, one for all of a class, nodes rewired by hand',
         'A layer that is copied whole needs no configuration: functions and custom '
         'layers would come along.',
         'On TensorFlow 1, a layer that was called holds the graph and cannot be '
         'deep-copied.',
         'with_two_layers_of_one_class', deep_copies),
-    Alternative(
+    Fix(
         'b′', '(b) with new layers made from configurations, and (c)',
         'The layers can be made.',
         'Two layers of a class become one: the first one\'s, with its function or '
         'its size, and its weights shared by both. And (c).',
         'with_two_layers_of_one_class', one_layer_per_class),
-    Alternative(
+    Fix(
         'c', '`[None] * len(output_tensors)` for every layer',
         'No output is lost: the crash ends.',
-        'Every layer is told that there is no mask. Padding is computed on, without '
-        'a word.',
+        'Every layer is told that there is no mask. Padding is silently computed '
+        'on.',
         'with_and_without_mask_support', no_masks),
-    Alternative(
+    Fix(
         'd', '`compute_mask` where `call` takes a `mask`, `[None]` elsewhere',
         'Masks of nested models and of recurrent layers are kept.',
         'The `call` of an `Embedding` takes no mask, and masks begin there; and a '
         '`[None]` for two outputs is what loses the second.',
         'keeps_mask_of_compute_mask_alone', masks_where_call_takes_one),
-    Alternative(
+    Fix(
         'e', 'No masks, depths in the order of the dict, input layers not entered',
-        'No output is lost for want of a mask.',
+        'No output is lost because a mask is missing.',
         'The depth of the outputs comes first. Its inputs are not there yet, so its '
         'layers are passed over. And (e′).',
         'with_branches_of_different_depth', any_order),
-    Alternative(
+    Fix(
         'e′', '(e) with the depths sorted',
         'Layers are called when their inputs are there.',
         'An input layer is made a second time, with the same name, and called. And '
         '(c).',
         None, input_layers_called_again),
-    Alternative(
+    Fix(
         'f', '`layer.supports_masking` decides (merged, in 2.2.5 to 2.3.1)',
         'A layer of two outputs without mask support is cloned.',
         'The flag tells what the default `compute_mask` does with a mask, not '
-        'whether the layer gives one. A nested model, `Bidirectional` and a layer '
+        'whether the layer returns one. A nested model, `Bidirectional` and a layer '
         'with a `compute_mask` of its own do without it, and lose their masks. A '
-        'layer that has it and gives one mask for two outputs still crashes.',
+        'layer that has it and returns one mask for two outputs still crashes.',
         'keeps_mask_of_nested_model', supports_masking),
-    Alternative(
+    Fix(
         'g', '(a), with lists made and unpacked as each layer wants',
         'All that is tested here on cloning, the clone of a clone included: it '
         'writes no mask into the arguments of a call.',
@@ -251,9 +226,7 @@ def edited(edit):
     # Arguments
         edit: A function of a `Source`.
     """
-    path = os.path.join(prove.installed_keras().folder, 'models.py')
-    with open(path) as stream:
-        source = Source(stream.read())
+    source = Source(_read(prove.installed_keras().folder, 'models.py'))
     edit(source)
     return source.text()
 
@@ -263,8 +236,7 @@ def patched():
     with tempfile.TemporaryDirectory() as copy:
         prove.copy_keras(prove.installed_keras(), copy)
         apply_patch(prove.patches_of(RELEASE)[0], copy)
-        with open(os.path.join(copy, 'keras', 'models.py')) as stream:
-            return stream.read()
+        return _read(copy, 'keras', 'models.py')
 
 
 def judge(text, only=None):
@@ -275,21 +247,20 @@ def judge(text, only=None):
         only: The name of a test, without its common start. None: all tests.
 
     # Returns
-        An ordered dict from names of tests to outcomes; see `prove.outcomes`.
+        A dict from names of tests to outcomes; see `prove.outcomes`.
     """
     with tempfile.TemporaryDirectory() as copy:
         prove.copy_keras(prove.installed_keras(), copy)
-        with open(os.path.join(copy, 'keras', 'models.py'), 'w') as stream:
-            stream.write(text)
+        with open(os.path.join(copy, 'keras', 'models.py'), 'w') as file:
+            file.write(text)
         return prove.outcomes(TESTS, copy, only=only)
 
 
 def candidates():
-    """What is judged: an ordered dict from keys to texts of `keras/models.py`."""
-    texts = dict([('released', edited(released))])
-    texts.update((one.key, edited(one.edit)) for one in ALTERNATIVES)
-    texts['patch'] = patched()
-    return texts
+    """What is judged: a dict from keys to texts of `keras/models.py`."""
+    texts = {'released': edited(released)}
+    texts.update((fix.key, edited(fix.edit)) for fix in FIXES)
+    return dict(texts, patch=patched())
 
 
 def fingerprint(*texts):
@@ -297,29 +268,22 @@ def fingerprint(*texts):
 
 
 def fingerprint_of_tests():
-    return fingerprint(*[_read(path) for path in TESTS])
+    return fingerprint(*map(_read, TESTS))
 
 
-def run():
-    """Judges all candidates: the data of the page."""
-    texts = candidates()
-    version = 'import {0}; print({0}.__version__)'.format(_backend())
-    printed = subprocess.check_output([sys.executable, '-c', version],
-                                      stderr=subprocess.DEVNULL)
-    data = dict([
-        ('versions', '{} {}, {} {}, {} {}.{}'.format(
-            'Keras', RELEASE, {'tensorflow': 'TensorFlow', 'theano': 'Theano'}[
-                _backend()], printed.decode().split()[-1], 'Python',
-            *sys.version_info[:2])),
-        ('tests', fingerprint_of_tests()),
-        ('candidates', {})])
+def measure():
+    """Judges all candidates: returns a record of each."""
+    if prove.installed_keras().release != RELEASE:
+        raise click.ClickException(f'This needs Keras {RELEASE}.')
+    versions, texts = records.installed_versions(), candidates()
+    found = []
     for key, text in texts.items():
-        print('judging', key, flush=True)
         added, removed = changed_lines(texts['released'], text)
-        data['candidates'][key] = dict([
-            ('text', fingerprint(text)), ('added', added), ('removed', removed),
-            ('outcomes', judge(text))])
-    return data
+        found.append(records.new(key, versions, {
+            'text': fingerprint(text), 'tests': fingerprint_of_tests(),
+            'added': added, 'removed': removed, 'outcomes': dict(judge(text))}))
+        click.echo(f'{key}: fails {len(failing(found[-1]))} tests')
+    return found
 
 
 def changed_lines(old, new):
@@ -329,13 +293,20 @@ def changed_lines(old, new):
             sum(line.startswith('-') for line in diff))
 
 
-def _backend():
-    return os.environ.get('KERAS_BACKEND', 'tensorflow')
+def _read(*path):
+    with open(os.path.join(*path), encoding='utf-8') as file:
+        return file.read()
 
 
-def _read(path):
-    with open(path, encoding='utf-8') as stream:
-        return stream.read()
+def outcomes(record, start=''):
+    """The outcomes of the tests whose names start so: a dict."""
+    return {test: outcome for test, outcome in record['figures']['outcomes'].items()
+            if test.startswith(start)}
+
+
+def failing(record, start=''):
+    return [test for test, outcome in outcomes(record, start).items()
+            if outcome != 'passes']
 
 
 def name_of(test):
@@ -344,21 +315,26 @@ def name_of(test):
     return name.replace('test_clone_functional_model_', '').replace('test_', '')
 
 
-def render(data):
-    """The page: text in Markdown."""
-    found = data['candidates']
-    parts = [HEADER.format(**data)]
-    for title, module in (
-            ('The tests of the pull request', 'test_sequential_model::'),
-            ('The tests of the follow-ups', 'test_node_arguments::')):
-        parts += ['## ' + title, _table(found, module)]
-    parts += ['## The diffs', 'Of the edits as they are made here: (f) was merged '
-              'in other words.', _diffs(found)]
-    parts.append('## Each of them')
-    for one in ALTERNATIVES:
-        parts.append('### ({0.key}) {0.title}'.format(one))
-        parts.append(f'Right: {one.right}\n\nBreaks: {one.breaks}')
-        parts.append(_verdict(one, found[one.key]))
+def write(found):
+    pages.write(PAGE, page(found))
+
+
+def page(found):
+    """The page, as Markdown, that shows records."""
+    edits = found[1:]
+    parts = [
+        HEADER.format(records.title(found[0]['versions']), records.dates(found)),
+        '## The tests of the pull request', _table(found, OF_PULL_REQUEST),
+        '## The tests of the follow-ups', _table(found, OF_FOLLOW_UPS),
+        '## The diffs',
+        'Of the edits as they are made here: (f) was merged in other words.',
+        pages.table(['lines'] + [each['what'] for each in edits], [
+            [kind] + [each['figures'][kind] for each in edits]
+            for kind in ('added', 'removed')]),
+        '## Each of them']
+    for fix, record in zip(FIXES, edits):
+        parts += [f'### ({fix.key}) {fix.title}', f'Right: {fix.right}',
+                  f'Breaks: {fix.breaks}', _verdict(fix, record)]
     return '\n\n'.join(parts) + '\n'
 
 
@@ -371,71 +347,38 @@ orphan: true
 Five other fixes have been proposed for
 [keras-team/keras issue 12202](https://github.com/keras-team/keras/issues/12202), and
 a sixth was merged. Here the tests of the pull request judge each of them, as an edit
-of the released `_clone_functional_model`: (a) to (f). (b′) and (e′) mend the slip
-that hides another, (g) mends both slips of (a). *patch* is the first patch in
+of the released `_clone_functional_model`: (a) to (f). (b′) and (e′) fix the slip
+that hides another, (g) fixes both slips of (a). *patch* is the first patch in
 `patches/2.2.4`.
 
-This page was written by `python tests/alternatives.py`, on {versions}.
+This page was written by `python -m evidence other-fixes record`, on {}, {}.
 A cell holds what the test raised.'''
 
 
-def _table(found, module):
-    keys = list(found)
-    tests = [test for test in found['released']['outcomes']
-             if test.startswith(module)]
-    lines = ['| test | ' + ' | '.join(keys) + ' |', '|---' * (len(keys) + 1) + '|']
-    for test in tests:
-        cells = [found[key]['outcomes'][test] for key in keys]
-        lines.append('| `{}` | {} |'.format(name_of(test), ' | '.join(
-            'ok' if cell == 'passes' else cell for cell in cells)))
-    return '\n'.join(lines)
+def _table(found, start):
+    rows = []
+    for test in outcomes(found[0], start):
+        cells = [each['figures']['outcomes'][test] for each in found]
+        rows.append([f'`{name_of(test)}`'] + [
+            'ok' if cell == 'passes' else cell for cell in cells])
+    return pages.table(['test'] + [each['what'] for each in found], rows)
 
 
-def _diffs(found):
-    keys = [key for key in found if key != 'released']
-    lines = ['| lines | ' + ' | '.join(keys) + ' |', '|---' * (len(keys) + 1) + '|']
-    for kind in ('added', 'removed'):
-        lines.append('| {} | {} |'.format(kind, ' | '.join(
-            str(found[key][kind]) for key in keys)))
-    return '\n'.join(lines)
-
-
-def _verdict(one, record):
-    of_request = [outcome for test, outcome in record['outcomes'].items()
-                  if test.startswith('test_sequential_model::')]
-    failing = sum(outcome != 'passes' for outcome in of_request)
+def _verdict(fix, record):
     text = 'Of the {} tests of the pull request, it fails {}'.format(
-        len(of_request), failing or 'none')
-    return text + (
-        f'; the one to see is `{one.judge}`.' if one.judge else '.')
+        len(outcomes(record, OF_PULL_REQUEST)),
+        len(failing(record, OF_PULL_REQUEST)) or 'none')
+    return text + (f'; the one to see is `{fix.judge}`.' if fix.judge else '.')
 
 
-def _write(path, text):
-    with open(path, 'w', encoding='utf-8') as stream:
-        stream.write(text)
+command = steps.group(__doc__, DATA, measure, write, like=records.release_of)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--check', action='store_true',
-                        help="compare with the page's data instead of writing it")
-    parser.add_argument('--page', action='store_true',
-                        help='judge nothing, write the page from its data')
-    options = parser.parse_args()
-    if options.page:
-        _write(PAGE, render(json.loads(_read(DATA))))
-        return
-    if prove.installed_keras().release != RELEASE:
-        sys.exit(f'This needs Keras {RELEASE}.')
-    text = json.dumps(run(), indent=1, ensure_ascii=False) + '\n'
-    if options.check:
-        new, known = (json.loads(some)['candidates'] for some in (text, _read(DATA)))
-        differing = [key for key in new if new[key] != known.get(key)]
-        sys.exit('Not the outcomes of the page: ' + ', '.join(differing)
-                 if differing else 0)
-    _write(DATA, text)
-    _write(PAGE, render(json.loads(text)))
-
-
-if __name__ == '__main__':
-    main()
+@command.command()
+def check():
+    """Measure and compare with the data: exit status 1 if they differ."""
+    recorded = {each['what']: each['figures'] for each in records.read(DATA)}
+    differing = [each['what'] for each in measure()
+                 if each['figures'] != recorded.get(each['what'])]
+    if differing:
+        raise click.ClickException('Not as recorded: ' + ', '.join(differing))

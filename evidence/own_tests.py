@@ -1,6 +1,4 @@
-"""Runs Keras's own tests with the overlay and without, and compares each test.
-
-    python tests/own_tests.py
+"""Keras's own tests, with the overlay and without: compares each test.
 
 The tests come from the source distribution of the installed release or, for Keras 3,
 lie beside its modules. Exit status 0 if every single test has the same outcome both
@@ -10,9 +8,10 @@ import os
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.dirname(HERE))
-from contribute import prove  # noqa: E402
+import click
+from contribute import prove
+
+from evidence import console
 
 OWN_TESTS = ('keras/test_sequential_model.py', 'keras/engine/test_topology.py',
              'keras/engine/test_training.py', 'test_model_saving.py',
@@ -32,21 +31,24 @@ def outcomes(installed, switch):
         return prove.own_outcomes(tests, keras, names=OWN_TESTS, KERAS_CLONE=switch)
 
 
-def main():
+command = click.Group(help=__doc__)
+
+
+@command.command()
+def run():
+    """Run the tests and print what differs."""
     installed = prove.installed_keras()
     without, overlaid = (outcomes(installed, switch) for switch in ('off', 'on'))
     names = prove.OWN_TESTS_OF_KERAS_3 if prove.is_keras_3(installed) else OWN_TESTS
     title = f'Keras {installed.release}, Python {installed.python_version}'
     print(title + '\n')
-    prove.print_table(("Keras's own tests", 'without', 'with the overlay'), [
+    headings = ["Keras's own tests", 'without', 'with the overlay']
+    console.print_table(headings, [
         (module, prove.summary(without, module), prove.summary(overlaid, module))
-        for module in prove.modules_of(names)])
+        for module in prove.modules_of(names)], left=headings)
+    print()
     changed = prove.changed_outcomes(without, overlaid)
-    for change in changed:
-        print('{}: {} without, {} with the overlay.'.format(*change))
+    for name, before, after in changed:
+        print(f'{name}: {before} without, {after} with the overlay.')
     print(f'{title}: {len(without)} tests, {len(changed)} with another outcome.')
     sys.exit(1 if changed else 0)
-
-
-if __name__ == '__main__':
-    main()

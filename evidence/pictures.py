@@ -1,27 +1,21 @@
-"""Draws the models and clones of the docs, from the live models.
+"""The models and clones of the docs, drawn from the live models.
 
-    python docs/pictures.py
-
-Writes those files of docs/pictures/ that are about the installed Keras: 2.2.4 has
-the crash, 2.3.1 loses masks. A test compares them with what the models give.
+Draws those files of docs/pictures/ that are about the installed Keras: 2.2.4 has the
+crash, 2.3.1 loses masks. A test compares them with the live models.
 """
 import collections
-import os
-import sys
 
-os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, ROOT)
-import keras_clone  # noqa: E402
-import drawsvg  # noqa: E402
-from keras import models  # noqa: E402
-from keras.engine.network import Network  # noqa: E402
-from keras_clone.check import faithfulness  # noqa: E402
-from keras_clone.check import gallery  # noqa: E402
-from keras_clone.check import graphs  # noqa: E402
-from keras_clone.check.difference import FAITHFUL  # noqa: E402
+import click
+import drawsvg
+import keras_clone
+from keras import models
+from keras.engine.network import Network
+from keras_clone.check import faithfulness, gallery, graphs
+from keras_clone.check.difference import FAITHFUL
 
-FOLDER = os.path.join(ROOT, 'docs', 'pictures')
+from evidence import pages
+
+FILE = 'docs/pictures/{}.svg'
 
 # What is drawn: the name of the file, the Keras it is about, the model, the title.
 Picture = collections.namedtuple('Picture', 'name keras build title')
@@ -31,7 +25,7 @@ PICTURES = (
     Picture('bidirectional', '2.3.1', gallery.masked_bidirectional,
             'A masked Bidirectional and its clones'),
     Picture('nested', '2.3.1', gallery.nested_model_with_mask,
-            'A nested model that gives a mask, and its clones'),
+            'A nested model that returns a mask, and its clones'),
 )
 
 # A layer: its texts, its row, whether the clone has it.
@@ -142,16 +136,23 @@ def _clone(picture, clone_model, heading):
             clone = clone_model(model)
         except AssertionError as error:
             note = 'AssertionError: ' + str(error).partition(' Tensor(')[0]
-            return graph_of(model, heading, made=_made(error), note=note)
+            return graph_of(model, heading, made=_made(model, clone_model),
+                            note=note)
         return graph_of(clone, heading, like=original, note=note)
 
 
-def _made(error):
-    """Returns the ids of the tensors that the function had cloned when it raised."""
-    trace = error.__traceback__
-    while trace.tb_frame.f_code.co_name != '_clone_functional_model':
-        trace = trace.tb_next
-    return set(map(id, trace.tb_frame.f_locals['tensor_map']))
+def _made(model, clone_model):
+    """Returns the ids of the tensors that the function clones: a model that ends
+    there has a clone."""
+    made = set()
+    for node in graphs.ordered_nodes(model):
+        for x in node.output_tensors:
+            try:
+                clone_model(models.Model(model.inputs, x))
+            except AssertionError:
+                continue
+            made.add(id(x))
+    return made
 
 
 # How it is drawn
@@ -220,10 +221,9 @@ def _draw_edge(drawing, edge, x, top, bottom):
     middle = (top + bottom) / 2
     if 'lost' in (edge.mask, edge.tensor):
         cross = x + 6 if edge.mask == 'lost' else x
-        drawing.append(drawsvg.Lines(cross - 6, middle - 6, cross + 6, middle + 6,
-                                     class_='cross'))
-        drawing.append(drawsvg.Lines(cross - 6, middle + 6, cross + 6, middle - 6,
-                                     class_='cross'))
+        for rise in (6, -6):
+            drawing.append(drawsvg.Lines(cross - 6, middle - rise, cross + 6,
+                                         middle + rise, class_='cross'))
     text, style = ('output lost', 'lost-text') if edge.tensor == 'lost' else {
         'yes': ('mask', 'mask-text'), 'lost': ('mask lost', 'lost-text'),
         'no': ('', 'quiet')}[edge.mask]
@@ -256,26 +256,21 @@ def drawn():
     """Draws the pictures about the installed Keras.
 
     # Returns
-        A list of pairs (path, SVG). It is empty on other backends than TensorFlow.
+        A dict from names of files to SVGs. It is empty on other backends than
+        TensorFlow.
     """
     if graphs.backend_name() != 'tensorflow':
-        return []
-    return [(os.path.join(FOLDER, picture.name + '.svg'),
-             svg(picture, graphs_of(picture)))
-            for picture in PICTURES if picture.keras == keras_clone.keras_release()]
+        return {}
+    return {FILE.format(picture.name): svg(picture, graphs_of(picture))
+            for picture in PICTURES if picture.keras == keras_clone.keras_release()}
 
 
-def committed(path):
-    with open(path, encoding='utf-8') as stream:
-        return stream.read()
+command = click.Group(help=__doc__)
 
 
-def main():
-    for path, text in drawn():
-        with open(path, 'w', encoding='utf-8') as stream:
-            stream.write(text)
-        print(os.path.relpath(path))
-
-
-if __name__ == '__main__':
-    main()
+@command.command()
+def record():
+    """Draw and write the pictures about the installed Keras."""
+    for name, text in drawn().items():
+        pages.write(name, text)
+        click.echo(name)

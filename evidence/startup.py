@@ -1,11 +1,10 @@
-"""Measures what the overlay adds to the start of an interpreter.
+"""What the overlay adds to the start of an interpreter.
 
-    python benchmarks/startup.py [RUNS]
-
-Starts this interpreter with the overlay's start file and without, in turns, and
-prints the medians. Without RUNS, 200 of each.
+Starts this interpreter with the overlay's start file and without, in turns. The
+figures are medians. They have a section of the page on costs.
 """
 import os
+import platform
 import site
 import statistics
 import subprocess
@@ -14,25 +13,17 @@ import tempfile
 import time
 from glob import glob
 
+import click
 
-def seconds_to_start(folder):
-    """Times one interpreter that treats `folder` as it does site-packages."""
-    code = f'import site; site.addsitedir({folder!r})'
-    begin = time.perf_counter()
-    subprocess.check_call([sys.executable, '-I', '-S', '-c', code])
-    return time.perf_counter() - begin
+from evidence import console, pages, records, steps
 
-
-def start_file():
-    folders = site.getsitepackages() + [site.getusersitepackages()]
-    for folder in folders:
-        for path in glob(os.path.join(folder, 'keras-clone.pth')):
-            return path
-    sys.exit(f'keras-clone is not installed for {sys.executable}.')
+WHAT = 'start of an interpreter'
+HEADINGS = ('Python', 'starts of each', 'without the overlay', 'with the overlay',
+            'difference', 'date')
 
 
-def main():
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+def measure(runs):
+    """Measures and prints; returns a list of one record."""
     path = start_file()
     with open(path) as file:
         start = file.read()
@@ -47,11 +38,61 @@ def main():
                  for _ in range(runs)]
     before, after = map(statistics.median, zip(*times))
     added = statistics.median(second - first for first, second in times)
-    print(f'Python {sys.version.split()[0]}, {runs} starts of each, medians')
-    print(f'without the overlay  {1e3 * before:6.2f} ms')
-    print(f'with the overlay     {1e3 * after:6.2f} ms')
-    print(f'difference           {1e3 * added:6.2f} ms  (goal: under 1 ms)')
+    record = records.new(WHAT, {'python': platform.python_version()}, {
+        'runs': runs, 'cores': os.cpu_count(),
+        'milliseconds': [round(1e3 * each, 3) for each in (before, after, added)]})
+    console.print_table(HEADINGS, [cells(record)])
+    return [record]
 
 
-if __name__ == '__main__':
-    main()
+def start_file():
+    folders = site.getsitepackages() + [site.getusersitepackages()]
+    for folder in folders:
+        for path in glob(os.path.join(folder, 'keras-clone.pth')):
+            return path
+    raise click.ClickException(f'keras-clone is not installed for {sys.executable}.')
+
+
+def seconds_to_start(folder):
+    """Times one interpreter that treats `folder` as it does site-packages."""
+    code = f'import site; site.addsitedir({folder!r})'
+    begin = time.perf_counter()
+    subprocess.check_call([sys.executable, '-I', '-S', '-c', code])
+    return time.perf_counter() - begin
+
+
+def without(found):
+    """Returns the records that are about something else."""
+    return [each for each in found if each['what'] != WHAT]
+
+
+def section(found):
+    """Returns the section of the page, as Markdown, that shows records."""
+    return INTRODUCTION.format(pages.table(HEADINGS, [
+        cells(each) for each in found if each['what'] == WHAT]))
+
+
+def cells(record):
+    figures = record['figures']
+    times = [f'{each:.2f} ms' for each in figures['milliseconds']]
+    return [record['versions']['python'], figures['runs'], *times, record['date']]
+
+
+INTRODUCTION = """\
+## The start of an interpreter
+
+An interpreter that never imports Keras starts with the overlay and without, in
+turns: medians, written by `python -m evidence startup record`. The goal: less than
+1 ms more.
+
+{}"""
+
+
+def write(found):
+    from evidence import costs  # Which imports this module.
+    costs.write(found)
+
+
+command = steps.group(__doc__, 'costs', measure, write, options=[
+    click.Option(['--runs'], default=200, show_default=True,
+                 help='How many starts of each.')])

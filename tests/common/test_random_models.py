@@ -1,16 +1,14 @@
 """Random models, a few of them; `make fuzz` tries many."""
-import json
-
-import fuzz
 import pytest
-import random_models
 from click.testing import CliRunner
 from hypothesis import HealthCheck
 from hypothesis import given
 from hypothesis import settings
 from keras_clone.check import graphs
-from operations import MODELS
-from operations import OPERATIONS
+
+from evidence import random_models
+from evidence.random_models import judging, recipes, search
+from evidence.random_models.operations import MODELS, OPERATIONS
 
 WITH_NESTED = {
     'inputs': ['words', 'sequence', 'vector'],
@@ -25,39 +23,38 @@ WITH_NESTED = {
 
 @settings(max_examples=15, derandomize=True, deadline=None, database=None,
           suppress_health_check=list(HealthCheck))
-@given(random_models.recipes())
+@given(recipes.recipes())
 def test_random_models_are_cloned_faithfully(recipe):
     from keras.models import clone_model
-    outcome, reason = fuzz.outcome_of(recipe, clone_model)
-    assert outcome in ('faithful', fuzz.NOT_BUILT), reason
+    outcome, reason = judging.outcome_of(recipe, clone_model)
+    assert outcome in ('faithful', judging.NOT_BUILT), reason
 
 
 def test_a_recipe_builds_only_what_leads_to_an_output():
     names = [layer.name.rstrip('_0123456789')
-             for layer in random_models.build(WITH_NESTED).layers]
+             for layer in recipes.build(WITH_NESTED).layers]
     assert 'dense' in names
     assert 'repeat_vector' not in names
 
 
 def test_the_operations_of_nested_models_are_counted():
-    assert sorted(random_models.uses(WITH_NESTED)) == [
+    assert sorted(recipes.uses(WITH_NESTED)) == [
         'dense', 'last', 'nested', 'own_mask']
-    assert 'attributed' in random_models.uses(
+    assert 'attributed' in recipes.uses(
         dict(WITH_NESTED, model=['attributed', '']))
 
 
 def test_each_operation_is_there_alone_in_all_its_ways():
-    uses = [set(random_models.uses(recipe)) for recipe in random_models.alone()]
+    uses = [set(recipes.uses(recipe)) for recipe in recipes.alone()]
     assert set.union(*uses) == set(OPERATIONS) | set(MODELS)
     assert len(uses) >= sum(len(each.options) for each in MODELS.values())
 
 
 @pytest.mark.parametrize('name', OPERATIONS)
 def test_an_operation_builds_a_model_alone(name):
-    recipes = [recipe for recipe in random_models.alone()
-               if name in random_models.uses(recipe)]
+    found = [recipe for recipe in recipes.alone() if name in recipes.uses(recipe)]
     with graphs.fresh_state(0):
-        random_models.build(recipes[-1])
+        recipes.build(found[-1])
 
 
 class JudgeOfNested:
@@ -67,7 +64,7 @@ class JudgeOfNested:
         self._switch = switch
 
     def ask(self, recipe):
-        self._is_nested = 'nested' in random_models.uses(recipe)
+        self._is_nested = 'nested' in recipes.uses(recipe)
 
     def answer(self):
         if self._switch == 'on' and self._is_nested:
@@ -78,18 +75,18 @@ class JudgeOfNested:
         pass
 
 
-def test_fuzz_ends_with_a_small_model_that_is_not_cloned(monkeypatch):
-    monkeypatch.setattr(fuzz, 'Judge', JudgeOfNested)
-    with pytest.raises(fuzz.Unfaithful) as caught:
-        fuzz.fuzz(200, None, '1', lambda: None)
-    assert random_models.uses(caught.value.recipe).count('nested') == 1
+def test_the_search_ends_with_a_small_model_that_is_not_cloned(monkeypatch):
+    monkeypatch.setattr(search, 'Judge', JudgeOfNested)
+    with pytest.raises(search.Unfaithful) as caught:
+        search.search(200, None, '1', lambda: None)
+    assert recipes.uses(caught.value.recipe).count('nested') == 1
 
 
 class JudgeOfDense(JudgeOfNested):
     """Finds nested models worse than released, and many others no better."""
 
     def ask(self, recipe):
-        names = random_models.uses(recipe)
+        names = recipes.uses(recipe)
         self._is_nested, self._is_dense = 'nested' in names, 'dense' in names
 
     def answer(self):
@@ -98,49 +95,49 @@ class JudgeOfDense(JudgeOfNested):
         return ('wrong numbers', 'dense') if self._is_dense else ('faithful', '')
 
 
-def test_fuzz_ends_with_a_model_that_is_cloned_worse_than_released(monkeypatch):
-    monkeypatch.setattr(fuzz, 'Judge', JudgeOfNested)
-    with pytest.raises(fuzz.Worse):
-        fuzz.fuzz(200, None, '1', lambda: None)
+def test_the_search_ends_with_a_model_cloned_worse_than_released(monkeypatch):
+    monkeypatch.setattr(search, 'Judge', JudgeOfNested)
+    with pytest.raises(search.Worse):
+        search.search(200, None, '1', lambda: None)
 
 
 def test_what_is_cloned_worse_than_released_comes_before_all_else(monkeypatch):
-    monkeypatch.setattr(fuzz, 'Judge', JudgeOfDense)
+    monkeypatch.setattr(search, 'Judge', JudgeOfDense)
     for seed in '1234':
-        with pytest.raises(fuzz.Unfaithful) as caught:
-            fuzz.fuzz(200, None, seed, lambda: None)
-        is_nested = 'nested' in random_models.uses(caught.value.recipe)
-        assert isinstance(caught.value, fuzz.Worse) == is_nested
+        with pytest.raises(search.Unfaithful) as caught:
+            search.search(200, None, seed, lambda: None)
+        is_nested = 'nested' in recipes.uses(caught.value.recipe)
+        assert isinstance(caught.value, search.Worse) == is_nested
 
 
 @pytest.mark.parametrize('released, active, worse', [
     ('faithful', 'faithful', False),
     ('faithful', 'other graph', True),
     ('faithful', 'does not save', True),
-    ('faithful', fuzz.NOT_JUDGED, True),
-    ('crash', fuzz.NOT_JUDGED, False),
-    (fuzz.NOT_JUDGED, 'crash', False),
+    ('faithful', judging.NOT_JUDGED, True),
+    ('crash', judging.NOT_JUDGED, False),
+    (judging.NOT_JUDGED, 'crash', False),
     ('clones only once', 'wrong numbers', True),
     ('wrong numbers', 'clones only once', False),
     ('crash', 'crash', False),
     ('crash', 'faithful', False),
 ])
 def test_a_worse_outcome_than_that_of_the_released_function(released, active, worse):
-    assert fuzz.is_worse(released, active) == worse
-    counts = fuzz.Counts()
+    assert search.is_worse(released, active) == worse
+    counts = search.Counts()
     counts.enter(['dense'], released, active)
     assert counts.worse == worse
 
 
 @pytest.mark.parametrize('error, first', [
-    (fuzz.Worse, 'Worse than released.'),
-    (fuzz.Unfaithful, 'Not cloned faithfully: reason')])
+    (search.Worse, 'Worse than released.'),
+    (search.Unfaithful, 'Not cloned faithfully: reason')])
 def test_the_command_says_first_that_a_clone_is_worse(error, first, monkeypatch):
     def unfaithful(*args):
         raise error({'steps': []}, 'reason')
 
-    monkeypatch.setattr(fuzz, 'fuzz', unfaithful)
-    result = CliRunner().invoke(fuzz.main, [])
+    monkeypatch.setattr(search, 'search', unfaithful)
+    result = CliRunner().invoke(random_models.command, ['run'])
     assert result.exit_code == 1
     assert result.output.splitlines()[1] == first
     assert 'Not cloned faithfully: reason\n{"steps": []}\n' in result.output
@@ -153,38 +150,39 @@ class KindJudge(JudgeOfNested):
         return 'faithful', ''
 
 
-def test_fuzz_counts_as_many_different_models_as_asked_for(monkeypatch):
-    monkeypatch.setattr(fuzz, 'Judge', KindJudge)
-    counts = fuzz.fuzz(150, None, '1', lambda: None)
+def test_the_search_counts_as_many_different_models_as_asked_for(monkeypatch):
+    monkeypatch.setattr(search, 'Judge', KindJudge)
+    counts = search.search(150, None, '1', lambda: None)
     assert counts.models == sum(counts.sizes.values()) == 150
     assert counts.active == counts.released == {'faithful': 150}
     assert counts.worse == 0
 
 
-def test_the_page_shows_what_was_recorded():
-    with open(fuzz.PAGE) as file:
-        assert file.read() == fuzz.page(fuzz.recorded())
+VERSIONS = {'keras': '2.2.4', 'backend': 'theano', 'backend_release': '1.0.5',
+            'python': '3.7.16', 'seed': '1'}
+FIGURES = {'models': 3, 'not_built': 1, 'released': {'crash': 2, 'faithful': 1},
+           'active': {'faithful': 3}, 'sizes': {'2': 3}, 'operations': {'dense': 2}}
 
 
-RUN = dict(keras='2.2.4', backend='theano', backend_release='1.0.5',
-           python='3.7.16', seed='1', models=3, not_built=1,
-           date='2026-01-02', released={'crash': 2, 'faithful': 1},
-           active={'faithful': 3}, sizes={'2': 3}, operations={'dense': 2})
+def record(figures, **versions):
+    return {'what': 'random models', 'versions': dict(VERSIONS, **versions),
+            'date': '2026-01-02', 'figures': dict(FIGURES, **figures)}
 
 
 def test_runs_that_differ_in_their_seed_are_added_up():
-    run = dict(RUN, worse=0)
-    other = dict(json.loads(json.dumps(RUN)), seed='2', worse=1)
-    total, = fuzz.sums([run, other])
+    runs = [record({'worse': 0}), record({'worse': 1}, seed='2')]
+    total = random_models.total(runs)
     assert total['models'] == 6
     assert total['released'] == {'crash': 4, 'faithful': 2}
-    assert total['seed'] == ['1', '2']
     assert total['worse'] == 1
+    page = random_models.page(runs)
+    assert '\n2026-01-02, seed 1, 2: 6 models.' in page
+    assert page.count('| 2.2.4 | theano 1.0.5 | 3.7.16 |') == 1
 
 
 def test_the_page_tells_what_is_worse_than_released_where_that_was_counted():
-    page = fuzz.page([dict(RUN, worse=1), dict(RUN, keras='2.3.1')])
+    page = random_models.page([record({'worse': 1}), record({}, keras='2.3.1')])
     assert '| 2.2.4 | theano 1.0.5 | 3.7.16 | 3 | 1 | 3 | 1 |' in page
     assert '| 2.3.1 | theano 1.0.5 | 3.7.16 | 3 | 1 | 3 | not counted |' in page
-    assert page.count('| worse than released | | 1 |') == 1
-    assert page.count('| worse than released | | not counted |') == 1
+    assert page.count('| worse than released |  | 1 |') == 1
+    assert page.count('| worse than released |  | not counted |') == 1

@@ -1,23 +1,22 @@
 """The tests of the pull request tell the patch from other fixes of the same bug.
 
-`python tests/alternatives.py --check` runs all of them on all of these.
+`python -m evidence other-fixes check` runs all of them on all of these.
 """
-import json
 import subprocess
 
 import pytest
 
-import alternatives
 from contribute import prove
+from evidence import other_fixes, records
 
 pytestmark = pytest.mark.once
-WRONG = [one for one in alternatives.ALTERNATIVES if one.key in 'abcdef']
+WRONG = [fix for fix in other_fixes.FIXES if fix.key in 'abcdef']
 
 
 @pytest.fixture(scope='module')
-def data():
-    with open(alternatives.DATA, encoding='utf-8') as stream:
-        return json.load(stream)
+def figures():
+    """The recorded figures: a dict by the keys of the candidates."""
+    return {each['what']: each['figures'] for each in records.read(other_fixes.DATA)}
 
 
 @pytest.fixture(scope='module')
@@ -27,47 +26,40 @@ def texts():
         release = prove.installed_keras().release
     except subprocess.CalledProcessError:
         release = None
-    if release != alternatives.RELEASE:
-        pytest.skip('The alternatives are edits of Keras ' + alternatives.RELEASE)
-    return alternatives.candidates()
+    if release != other_fixes.RELEASE:
+        pytest.skip(f'The fixes are edits of Keras {other_fixes.RELEASE}')
+    return other_fixes.candidates()
 
 
-def request_outcomes(data, key):
-    return [outcome for test, outcome in data['candidates'][key]['outcomes'].items()
-            if test.startswith('test_sequential_model::')]
+def test_data_come_from_the_tests_as_they_are(figures):
+    assert {each['tests'] for each in figures.values()} == {
+        other_fixes.fingerprint_of_tests()}
 
 
-def test_page_says_what_the_data_say(data):
-    with open(alternatives.PAGE, encoding='utf-8') as stream:
-        assert stream.read() == alternatives.render(data)
-
-
-def test_data_come_from_the_tests_as_they_are(data):
-    assert data['tests'] == alternatives.fingerprint_of_tests()
-
-
-def test_data_come_from_the_edits_as_they_are(data, texts):
-    assert {key: alternatives.fingerprint(text) for key, text in texts.items()} == {
-        key: record['text'] for key, record in data['candidates'].items()}
+def test_data_come_from_the_edits_as_they_are(figures, texts):
+    assert {key: other_fixes.fingerprint(text) for key, text in texts.items()} == {
+        key: each['text'] for key, each in figures.items()}
 
 
 def test_edits_differ(texts):
     assert len(set(texts.values())) == len(texts)
 
 
-@pytest.mark.parametrize('one', WRONG, ids=lambda one: one.key)
-def test_wrong_fix_fails_the_test_whose_name_says_why(one, data, texts):
-    outcomes = alternatives.judge(texts[one.key], one.judge)
+@pytest.mark.parametrize('fix', WRONG, ids=lambda fix: fix.key)
+def test_wrong_fix_fails_the_test_whose_name_says_why(fix, figures, texts):
+    outcomes = other_fixes.judge(texts[fix.key], fix.judge)
     assert outcomes and 'passes' not in outcomes.values()
-    assert outcomes.items() <= data['candidates'][one.key]['outcomes'].items()
+    assert outcomes.items() <= figures[fix.key]['outcomes'].items()
 
 
 @pytest.mark.parametrize('key', ['patch', 'g'])
-def test_right_fix_passes_all(key, data):
-    assert set(request_outcomes(data, key)) == {'passes'}
+def test_right_fix_passes_all(key, figures):
+    outcomes = {outcome for test, outcome in figures[key]['outcomes'].items()
+                if test.startswith(other_fixes.OF_PULL_REQUEST)}
+    assert outcomes == {'passes'}
 
 
-def test_what_the_merged_fix_loses_is_lost_without_a_word(data):
-    outcomes = data['candidates']['f']['outcomes']
+def test_what_the_merged_fix_loses_is_lost_silently(figures):
+    outcomes = figures['f']['outcomes']
     assert {outcome for test, outcome in outcomes.items()
             if '_model_keeps_' in test} == {'wrong numbers'}

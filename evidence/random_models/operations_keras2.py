@@ -16,26 +16,16 @@ import threading
 import weakref
 
 import numpy as np
-from keras import activations
+from keras import activations, constraints, initializers, layers, regularizers
 from keras import backend as K
-from keras import constraints
-from keras import initializers
-from keras import layers
-from keras import regularizers
 from keras.layers.wrappers import Wrapper
-from keras.models import Model
-from keras.models import Sequential
-from keras.models import model_from_json
+from keras.models import Model, Sequential, model_from_json
 from keras.utils import custom_object_scope
 from keras_clone.check import gallery
-from keras_clone.check.gallery import MinimalCell
-from keras_clone.check.gallery import gelu
-from operations import BATCH
-from operations import NESTED
-from operations import STEPS
-from operations import UNITS
-from operations import operation
-from operations import whole
+from keras_clone.check.gallery import MinimalCell, gelu
+
+from evidence.random_models.operations import (
+    BATCH, NESTED, STEPS, UNITS, operation, whole)
 
 
 # Layers of the user
@@ -549,7 +539,8 @@ TO_WRITE = dict([
 ])
 
 
-@operation('v', 'v', ['%s, %s' % pair for pair in itertools.product(WAYS, TO_WRITE)])
+@operation('v', 'v', ['{}, {}'.format(*pair)
+                      for pair in itertools.product(WAYS, TO_WRITE)])
 def written(building, option, x):
     way, inner = option.split(', ')
     return [Written(TO_WRITE[inner](), way)(x)]
@@ -650,7 +641,7 @@ class Asks(Masked):
         return cls(**dict(config, function=read(config['function'])))
 
 
-@operation('s', 's', ['%s, %s' % pair for pair in
+@operation('s', 's', ['{}, {}'.format(*pair) for pair in
                       itertools.product(FUNCTION_WAYS, sorted(FUNCTION_OF))])
 def asks(building, option, x):
     way, name = option.split(', ')

@@ -19,14 +19,19 @@ import weakref
 import keras
 import numpy as np
 from keras import Model, Sequential, layers, ops
+from keras_clone.check.gallery import relu
 
-from keras3.custom_objects import RELEASE, Holder, gelu, relu
-from operations import NESTED, STEPS, UNITS, operation, whole
+from evidence.random_models.operations import NESTED, STEPS, UNITS, operation, whole
 
+RELEASE = tuple(map(int, keras.__version__.split('.')))
 FACTOR = .8
 
 
 # Functions and classes of the user
+
+
+def gelu(x):
+    return .5 * x * (1 + ops.tanh(x))
 
 
 def scaled(x, by=3.):
@@ -39,6 +44,20 @@ def shifted(x, *, by=FACTOR):
 
 def is_large(x, mask=None):
     return ops.any(x > -.3, axis=-1)
+
+
+class Holder(layers.Layer):
+    """Hands its layer out as it is, in a container."""
+
+    def __init__(self, held, **kwargs):
+        super().__init__(**kwargs)
+        self.held = list(held)
+
+    def call(self, inputs):
+        return self.held[0](inputs)
+
+    def get_config(self):
+        return {**super().get_config(), 'held': list(self.held)}
 
 
 class Doubled:
@@ -69,7 +88,7 @@ FUNCTIONS = {
 
 
 class Ones(keras.initializers.Initializer):
-    """Named as an initializer of Keras, but gives twos."""
+    """Named as an initializer of Keras, but returns twos."""
 
     def __call__(self, shape, dtype=None):
         return 2 * ops.ones(shape, dtype)
@@ -269,7 +288,7 @@ class Subclassed(Model):
         return {'name': self.name, 'activation': self.dense.activation}
 
 
-# Layers that take and give one tensor
+# Layers that take and return one tensor
 
 
 @operation('s', 's', ['tanh', *FUNCTIONS])
@@ -869,7 +888,7 @@ def _from_class(cls, config):
 
 
 class OneShape(layers.Layer):
-    """A layer that gives what has the shape of its input."""
+    """A layer whose output has the shape of its input."""
 
     def compute_output_shape(self, input_shape):
         return input_shape
@@ -913,7 +932,8 @@ TO_WRITE = {
 }
 
 
-@operation('v', 'v', ['%s, %s' % pair for pair in itertools.product(WAYS, TO_WRITE)])
+@operation('v', 'v', ['{}, {}'.format(*pair)
+                      for pair in itertools.product(WAYS, TO_WRITE)])
 def written(building, option, x):
     way, inner = option.split(', ')
     return [Written(TO_WRITE[inner](), way)(x)]
@@ -971,7 +991,7 @@ class Asks(layers.Layer):
         return cls(**{**config, 'function': read(config['function'])})
 
 
-@operation('s', 's', ['%s, %s' % pair
+@operation('s', 's', ['{}, {}'.format(*pair)
                       for pair in itertools.product(FUNCTION_WAYS, FUNCTION_OF)])
 def asks(building, option, x):
     way, name = option.split(', ')
@@ -2208,7 +2228,8 @@ OPTIMIZERS = {
 }
 
 
-@whole(['%s, %s' % pair for pair in itertools.product(LOSSES, OPTIMIZERS)])
+@whole(['{}, {}'.format(*pair)
+        for pair in itertools.product(LOSSES, OPTIMIZERS)])
 def compiled(option, inputs, outputs):
     loss, optimizer = option.split(', ')
     model = Model(inputs, outputs)

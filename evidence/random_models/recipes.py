@@ -8,24 +8,19 @@ import hypothesis.strategies as st
 import keras
 from keras import layers
 from keras.models import Model
-from operations import MODELS
-from operations import NESTED
-from operations import OPERATIONS
-from operations import SEQUENCE
-from operations import STEPS
-from operations import UNITS
-from operations import VECTOR
-from operations import WORDS
+
+from evidence.random_models.operations import (
+    MODELS, NESTED, OPERATIONS, SEQUENCE, STEPS, UNITS, VECTOR, WORDS)
 
 if keras.__version__.startswith('2.'):
-    import operations_keras2  # noqa: F401
+    from evidence.random_models import operations_keras2  # noqa: F401
 else:
-    import operations_keras3  # noqa: F401
+    from evidence.random_models import operations_keras3  # noqa: F401
 
 # The clone function of Keras 3 as released names unnamed inputs anew. It would get
 # no model right, and nothing else would be seen of it.
 NAMED = not keras.__version__.startswith('2.')
-# Where a nested model gives a dict. Sorted, they are not in their order.
+# Where a nested model returns a dict. Sorted, they are not in their order.
 NAMES_OF_OUTPUTS = ('sequence given', 'a vector')
 INPUTS = {'words': SEQUENCE, 'sequence': SEQUENCE, 'vector': VECTOR}
 
@@ -52,7 +47,7 @@ class _Building:
         self._named = named
         self._dicts = dicts
         self._inputs = [self._input(name) for name in recipe['inputs']]
-        self._given = {}  # {number of a step: the tensors it gives}
+        self._made = {}  # {number of a step: the tensors it returns}
 
     def model(self, **kwargs):
         inputs = self._inputs
@@ -76,7 +71,7 @@ class _Building:
 
         # Arguments
             recipe: of the nested model.
-            dicts: whether it takes and gives dicts, not lists.
+            dicts: whether it takes and returns dicts, not lists.
             **kwargs: further arguments of `Model`.
 
         # Returns
@@ -88,8 +83,8 @@ class _Building:
         def call(sequence, vector):
             tensors = {'sequence': sequence, 'vector': vector}
             if dicts:
-                given = model(tensors)
-                return [given[name] for name in NAMES_OF_OUTPUTS]
+                outputs = model(tensors)
+                return [outputs[name] for name in NAMES_OF_OUTPUTS]
             return model([tensors[name] for name in recipe['inputs']])
         return call
 
@@ -99,9 +94,9 @@ class _Building:
 
     def _tensor(self, number, index):
         # What no output needs is not built: nothing of it would be in a clone.
-        if number not in self._given:
-            self._given[number] = self._do(number)
-        return self._given[number][index]
+        if number not in self._made:
+            self._made[number] = self._do(number)
+        return self._made[number][index]
 
     def _do(self, number):
         if number < len(self._inputs):
@@ -145,7 +140,7 @@ def recipes(draw, most=6, depth=3):
         operation, option, references to the tensors it takes); `outputs`, a list
         of references; and, for the outer model, `model`: None or a list (name of
         what makes it, option). A reference is a list: the number of an input or,
-        counted on, of a step; and which of the tensors that it gives.
+        counted on, of a step; and which of the tensors that it returns.
     """
     # The clone function of Keras 2 as released gets few models with masks right.
     words = ['words'] if depth == 3 and draw(st.booleans()) else []
@@ -164,7 +159,7 @@ def recipes(draw, most=6, depth=3):
         # The tensors made last: else, few of the steps would lead to an output.
         steps.append([name, draw(option), [draw(st.sampled_from(known[kind][:3]))
                                            for kind in chosen.takes]])
-        for index, kind in enumerate(chosen.gives):
+        for index, kind in enumerate(chosen.returns):
             known[kind].insert(0, [number, index])
     outputs = known[SEQUENCE][:1] + known[VECTOR][:1]
     recipe = {'inputs': inputs, 'steps': steps, 'outputs': outputs}
@@ -207,4 +202,4 @@ def _alone(chosen, step, inputs):
     given = [inputs.index(name) for kind in chosen.takes for name in inputs
              if INPUTS[name] == kind]
     return {'inputs': inputs, 'steps': [step + [[[number, 0] for number in given]]],
-            'outputs': [[2, i] for i in range(len(chosen.gives))]}
+            'outputs': [[2, i] for i in range(len(chosen.returns))]}

@@ -1,0 +1,47 @@
+"""The command `python -m evidence`, from the root of a checkout."""
+import importlib
+
+import click
+
+ABOUT = {
+    'random-models': 'Random models, cloned as released and by the overlay.',
+    'matrix': 'The tests, in each environment of tox.ini.',
+    'costs': 'What cloning costs, beside building and loading a model.',
+    'startup': 'What the overlay adds to the start of an interpreter.',
+    'table': 'The tables of README.md: the gallery, cloned in every way.',
+    'other-fixes': "Other fixes, judged by the pull request's tests.",
+    'pictures': 'The pictures of models and clones.',
+    'own-tests': "Keras's own tests, with the overlay and without.",
+}
+
+
+class Evidence(click.Group):
+    """Imports a command when it is called: not each has what the others need."""
+
+    def list_commands(self, context):
+        return list(ABOUT)
+
+    def get_command(self, context, name):
+        if name not in ABOUT:
+            return None
+        module = importlib.import_module('evidence.' + name.replace('-', '_'))
+        return module.command
+
+    def format_commands(self, context, formatter):
+        with formatter.section('Names'):
+            formatter.write_dl(list(ABOUT.items()))
+
+
+@click.command(cls=Evidence, subcommand_metavar='NAME run|record|page [OPTIONS]',
+               context_settings={'help_option_names': ['-h', '--help']})
+def main():
+    """Measure what the docs say.
+
+    `run` measures and prints. `record` measures, enters the result into docs/data/
+    and writes the page. `page` writes the page from the data alone. Not every NAME
+    has all three: see `python -m evidence NAME --help`.
+    """
+
+
+if __name__ == '__main__':
+    main(prog_name='python -m evidence')

@@ -1,0 +1,158 @@
+"""Random models, cloned by Keras as released and by the overlay.
+
+Each model is judged in two processes, of which one has the overlay switched off.
+The command ends at the first model that the overlay does not clone faithfully, with
+the smallest such model that hypothesis finds, and exit status 1. Where it clones a
+model worse than Keras as released does, it says so first, whatever else it finds.
+"""
+import collections
+import json
+import sys
+
+import click
+
+from evidence import console, pages, records, steps
+from evidence.random_models import search
+from evidence.random_models.judging import judge
+
+DATA = 'random_models'
+PAGE = 'docs/evidence.md'
+WORSE = 'worse than released'
+
+
+def measure(models, minutes, seed):
+    """Clones random models and prints what came of them.
+
+    # Returns
+        A list of one record.
+    """
+    versions = dict(records.installed_versions(), seed=seed)
+    click.echo(f'{records.title(versions)}, seed {seed}')
+    with console.progress() as progress:
+        task = progress.add_task('Cloning', total=models)
+        try:
+            counts = search.search(models, minutes, seed,
+                                   lambda: progress.advance(task))
+        except search.Unfaithful as error:
+            if isinstance(error, search.Worse):
+                click.echo(f'{WORSE.capitalize()}.')
+            click.echo(f'Not cloned faithfully: {error}\n{json.dumps(error.recipe)}')
+            sys.exit(1)
+    figures = figures_of(counts)
+    print_figures(figures)
+    return [records.new('random models', versions, figures)]
+
+
+def figures_of(counts):
+    """Returns counts as JSON has them."""
+    return {'models': counts.models, 'not_built': counts.not_built,
+            'worse': counts.worse, 'released': dict(counts.released),
+            'active': dict(counts.active),
+            'sizes': {str(size): n for size, n in sorted(counts.sizes.items())},
+            'operations': dict(sorted(counts.operations.items()))}
+
+
+def print_figures(figures):
+    console.print_table(['Outcome', 'Released', 'Overlay'], _outcome_rows(figures))
+    click.echo(f'\n{_sizes(figures)}\n{_operations(figures)}')
+    click.echo('{} models: released clone_model faithful for {}, overlay for {}; '
+               '{} {}.'.format(*_totals(figures), WORSE))
+
+
+def _outcome_rows(figures):
+    released, active = figures['released'], figures['active']
+    found = sorted(set(released) | set(active),
+                   key=lambda outcome: (-released.get(outcome, 0), outcome))
+    return [(outcome, released.get(outcome, 0), active.get(outcome, 0))
+            for outcome in found] + [(WORSE, '', figures['worse'])]
+
+
+def _sizes(figures):
+    return 'Models by the number of their operations: {}.'.format(', '.join(
+        f"{figures['sizes'][size]} of {size}"
+        for size in sorted(figures['sizes'], key=int)))
+
+
+def _operations(figures):
+    return 'Models that have an operation: {}.'.format(', '.join(
+        f"`{name}` {figures['operations'][name]}"
+        for name in sorted(figures['operations'])))
+
+
+def _totals(figures):
+    return (figures['models'], figures['released'].get('faithful', 0),
+            figures['active'].get('faithful', 0), figures['worse'])
+
+
+def write(found):
+    pages.write(PAGE, page(found))
+
+
+def page(found):
+    """Returns the page, as Markdown, that shows records."""
+    groups = records.grouped(found, _versions_without_seed)
+    rows = []
+    for group in groups:
+        versions = group[0]['versions']
+        backend = '{backend} {backend_release}'.format(**versions)
+        rows.append([versions['keras'], backend, versions['python'],
+                     *_totals(total(group))])
+    totals = pages.table(['Keras', 'backend', 'Python', 'models',
+                          'faithful: released', 'overlay', WORSE], rows)
+    parts = [INTRODUCTION.format(totals)] + [_section(group) for group in groups]
+    return '\n\n'.join(parts) + '\n'
+
+
+def total(group):
+    """Returns the sums of the figures of records that differ in their seed alone."""
+    found = [each['figures'] for each in group]
+    figures = {name: sum(each[name] for each in found)
+               for name in ('models', 'not_built')}
+    # It was not counted from the beginning.
+    is_counted = all('worse' in each for each in found)
+    figures['worse'] = (sum(each['worse'] for each in found) if is_counted else
+                        'not counted')
+    for name in ('released', 'active', 'sizes', 'operations'):
+        figures[name] = dict(sum((collections.Counter(each[name]) for each in found),
+                                 collections.Counter()))
+    return figures
+
+
+def _versions_without_seed(record):
+    return {name: text for name, text in record['versions'].items()
+            if name != 'seed'}
+
+
+def _section(group):
+    figures = total(group)
+    seeds = ', '.join(each['versions']['seed'] for each in group)
+    outcomes = pages.table(['outcome', 'released', 'overlay'],
+                           _outcome_rows(figures))
+    return '\n\n'.join([
+        f"## {records.title(group[0]['versions'])}",
+        f"{records.dates(group)}, seed {seeds}: {figures['models']} models. Keras "
+        f"itself could not build or evaluate {figures['not_built']} more.",
+        outcomes, _sizes(figures), _operations(figures)])
+
+
+INTRODUCTION = """\
+# Random models
+
+`make fuzz` and `make fuzz-keras3` draw models and clone each, and its clone, by the
+released function and by the overlay. `python -m evidence random-models record`
+writes this page. `keras_clone/check/faithfulness.py` tells what a clone is compared
+with, `operations_keras2.py` and `operations_keras3.py` in `evidence/random_models/`
+what the models are made of.
+
+<!-- totals -->
+
+{}
+
+<!-- end of totals -->"""
+
+command = steps.group(__doc__, DATA, measure, write, options=[
+    click.Option(['--models'], default=200, show_default=True, help='How many.'),
+    click.Option(['--minutes'], type=float, help='For how long at most.'),
+    click.Option(['--seed'], default='1', show_default=True,
+                 help='What the models depend on.')])
+command.add_command(click.Command('judge', callback=judge, hidden=True))
