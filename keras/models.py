@@ -30,7 +30,7 @@ from .utils.generic_utils import unpack_singleton
 from .utils.layer_utils import get_source_inputs
 
 _CANNOT_RECOMPUTE = (
-    'Cannot clone a model with a layer that was called with the tensor %s: it was '
+    'Cannot clone a model with a layer that was called with the tensor {}: it was '
     'computed by backend functions from tensors of the model. Compute it in a '
     '`Lambda` layer.')
 
@@ -451,11 +451,11 @@ class _Cloner(Cloner):
         for mask, new_mask in zip_longest(node.output_masks, new_node.output_masks):
             if mask is not None and new_mask is None:
                 raise ValueError(
-                    'Cannot clone layer "%s" of class `%s`: it returned a mask, its '
+                    'Cannot clone layer "{}" of class `{}`: it returned a mask, its '
                     'clone returns none. Whether there is a mask must depend only '
-                    'on the class or the config of the layer.'
-                    % (node.outbound_layer.name,
-                       type(node.outbound_layer).__name__))
+                    'on the class or the config of the layer.'.format(
+                        node.outbound_layer.name,
+                        type(node.outbound_layer).__name__))
             if mask is not None:
                 # If layers pass on the same mask, it is the output of the first.
                 self.tensor_map.setdefault(id(mask), new_mask)
@@ -536,7 +536,7 @@ def _operands(x):
     if K.backend() == 'theano':
         return getattr(getattr(x, 'owner', None), 'inputs', [])
     if any(variable.is_input for variable in getattr(x, 'inputs', [])):
-        raise ValueError(_CANNOT_RECOMPUTE % x)
+        raise ValueError(_CANNOT_RECOMPUTE.format(x))
     return []
 
 
@@ -570,7 +570,7 @@ def _recompute(x, recomputed, replace):
                                copy_orphans=False, memo=dict(replace))[x]
     ops = set(getattr(y, 'op', y) for y in recomputed)
     if any(op.type == 'Exit' for op in ops):
-        raise ValueError(_CANNOT_RECOMPUTE % x)
+        raise ValueError(_CANNOT_RECOMPUTE.format(x))
     return _copy_ops([op for op in ops if op.inputs or op.type in ('Const', 'NoOp')],
                      x, {id(tensor): other for tensor, other in replace})
 
@@ -636,10 +636,10 @@ def _call_inputs(node):
 def _check_not_subclassed(model):
     if not isinstance(model, Sequential) and not model._is_graph_network:
         raise ValueError('Expected `model` argument to be a graph network, created '
-                         'from inputs and outputs. Got a subclassed model, "%s" of '
-                         'class `%s`: its graph is defined only by its code. Create '
-                         'a second instance of the class instead.'
-                         % (model.name, type(model).__name__))
+                         'from inputs and outputs. Got a subclassed model, "{}" of '
+                         'class `{}`: its graph is defined only by its code. Create '
+                         'a second instance of the class instead.'.format(
+                             model.name, type(model).__name__))
 
 
 def _keras_tensors(input_tensors, names):

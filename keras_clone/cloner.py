@@ -282,11 +282,11 @@ class Cloner:
             return self._copy(layer, is_built_again=False)
         except Exception as reason:
             raise ValueError(
-                "Cannot clone layer '%s' of class `%s`: %s. Keras itself cannot "
-                'create it from its config (%s). Return every argument of the '
-                'constructor from `get_config()`, as plain data.'
-                % (layer.name, type(layer).__name__, _summary(reason),
-                   _summary(error))) from error
+                "Cannot clone layer '{}' of class `{}`: {}. Keras itself cannot "
+                'create it from its config ({}). Return every argument of the '
+                'constructor from `get_config()`, as plain data.'.format(
+                    layer.name, type(layer).__name__, _summary(reason),
+                    _summary(error))) from error
 
     def _copy(self, layer, is_built_again):
         clone = self.instance_without_constructor(layer)
@@ -757,8 +757,8 @@ def _check_not_registered(layer):
             held = [*value, *(value.values() if isinstance(value, Mapping) else ())]
             if any(each is layer or type(each) is int and each == id(layer)
                    for each in held):
-                raise CannotCopy('`%s` keeps its instances in `%s`, where a copy '
-                                 'would be missing' % (cls.__name__, name))
+                raise CannotCopy(f'`{cls.__name__}` keeps its instances in '
+                                 f'`{name}`, where a copy would be missing')
 
 
 def _summary(error):

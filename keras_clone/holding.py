@@ -155,8 +155,8 @@ class Walk:
 
     def _copied_object(self, value):
         if is_opaque(value):
-            raise CannotCopy('it holds %s, which holds layers or weights of the '
-                             'model and cannot be copied' % describe(value))
+            raise CannotCopy(f'it holds {describe(value)}, which holds layers or '
+                             'weights of the model and cannot be copied')
         self._copies[id(value)] = new = empty_instance(value)
         for name, each in attributes_of(value):
             object.__setattr__(new, name, self.map(each))
@@ -319,8 +319,8 @@ def empty_instance(value):
     try:
         return type(value).__new__(type(value))
     except TypeError as error:
-        raise CannotCopy('it holds %s, which cannot be copied (%s)'
-                         % (describe(value), error))
+        raise CannotCopy(
+            f'it holds {describe(value)}, which cannot be copied ({error})')
 
 
 def describe(value):
