@@ -39,9 +39,12 @@ def run_commands(example):
             commands[-1][0] += '\n' + line
         else:
             commands[-1][1] += line + '\n'
+    if example.namespace.get('has_failed'):
+        raise AssertionError('Not run: a command before it on this page failed.')
     for command, expected in commands:
         status, got = _run(command, example.namespace['scratch'])
         if status or not doctest.OutputChecker().check_output(expected, got, FLAGS):
+            example.namespace['has_failed'] = True
             raise AssertionError('$ {}\nexit status {}, printed:\n{}\nexpected:\n{}'
                                  .format(command, status, got, expected))
 
