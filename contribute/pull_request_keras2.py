@@ -1,9 +1,9 @@
 """The text of the pull request to Keras 2."""
-import os
-import re
+from contribute.patches import patches_of
 
-from contribute.patches import ROOT, patches_of
-
+HEADINGS = {'what': 'What', 'why': 'Why', 'closes': 'Closes',
+            'tested': 'How it was tested', 'limits': 'Limitations',
+            'note': 'Release note'}
 CRASH = {
     'what': """
 In `_clone_functional_model`, a layer without mask support (its `compute_mask`
@@ -76,7 +76,7 @@ nodes (#12835).""",
 
 
 def pull_request_text(release, follow_ups=False):
-    """Fills in the pull request template in `.github/`.
+    """Returns the description of the pull request.
 
     # Arguments
         release: A string such as `'2.2.4'`.
@@ -93,8 +93,5 @@ def pull_request_text(release, follow_ups=False):
     words['what'] += '\n\nLines added: {}, removed: {}.'.format(
         sum(patch.added for patch in patches),
         sum(patch.removed for patch in patches))
-    with open(os.path.join(ROOT, '.github', 'PULL_REQUEST_TEMPLATE.md'),
-              encoding='utf-8') as stream:
-        template = stream.read()
-    return re.sub(r'<!-- (\w+): .*? -->',
-                  lambda match: words[match.group(1)].strip(), template)
+    return '\n\n'.join(f'### {heading}\n{words[name].strip()}'
+                       for name, heading in HEADINGS.items()) + '\n'
