@@ -96,8 +96,8 @@ def subjects(only=''):
 def ways(model):
     """Returns the ways to make a model like `model`: dict {name: function}."""
     from keras.models import clone_model
-    from keras_clone.check import graphs
-    from keras_clone.check.faithfulness import custom_objects
+    from keras_clone.check.graphs import graphs
+    from keras_clone.check.saving import custom_objects
     released = keras_clone.released(_module()).clone_model
     objects = custom_objects(model)
     return {'released': lambda: released(model), 'ours': lambda: clone_model(model),
@@ -148,14 +148,14 @@ def measure(subject, runs):
 
 def _in_fresh_graph(subject, way, call):
     """Returns what `call` returns for the function that does it that way."""
-    from keras_clone.check import graphs
+    from keras_clone.check.graphs import graphs
     with graphs.fresh_state():
         make = subject.build if way == 'build' else ways(subject.build())[way]
         return call(make)
 
 
 def _timed(subject, way):
-    from keras_clone.check import graphs
+    from keras_clone.check.graphs import graphs
 
     def call(make):
         start = time.perf_counter()

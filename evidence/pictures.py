@@ -18,7 +18,7 @@ from keras import models  # noqa: E402
 from keras.engine.network import Network  # noqa: E402
 from keras_clone.check import faithfulness  # noqa: E402
 from keras_clone.check import gallery  # noqa: E402
-from keras_clone.check import graphs  # noqa: E402
+from keras_clone.check.graphs import graphs  # noqa: E402
 from keras_clone.check.difference import FAITHFUL  # noqa: E402
 
 FOLDER = os.path.join(ROOT, 'docs', 'pictures')

@@ -4,11 +4,12 @@ import hashlib
 import keras
 import numpy as np
 
-from . import graphs
-from .difference import NOTHING
+from .describing import describe
+from .difference import SHARING
 from .difference import Difference
-from .difference import describe
-from .difference import tensor_leaves
+from .graphs import graphs
+from .values import NOTHING
+from .values import tensor_leaves
 from ..holding import ATOMS
 from ..holding import parts_of
 
@@ -36,7 +37,7 @@ def independence_differences(model, clone, on=None, known=None):
         if id(each) not in known:
             known[id(each)] = each, _owned(each)
     _, owned = known[id(model)]
-    found = [Difference('independent', path, what, "the clone's own",
+    found = [Difference(SHARING, path, what, "the clone's own",
                         "the original's")
              for key, (what, path) in known[id(clone)][1].items()
              if key in owned and key not in allowed]
@@ -117,12 +118,12 @@ def _belongings(layers):
         for what, variable in graphs.own_variables(layer):
             add(variable, what, path)
         for i, node in enumerate(layer._inbound_nodes):
-            add(node, 'call %d' % i, path)
+            add(node, f'call {i}', path)
             for tensor in graphs.tensors_of(node):
-                add(tensor, 'a tensor of call %d' % i, path)
+                add(tensor, f'a tensor of call {i}', path)
             for arguments in graphs.arguments_of(node):
                 for container in _containers(arguments):
-                    add(container, 'the arguments of call %d' % i, path)
+                    add(container, f'the arguments of call {i}', path)
     return found
 
 
@@ -161,7 +162,7 @@ def _wired(model, clone, on):
                              tensor_leaves(graphs.arguments_of(node)), seen)
         if met & own:
             found.append(Difference(
-                'independent', graphs.layer_of(node).name, 'what it computes from',
+                SHARING, graphs.layer_of(node).name, 'what it computes from',
                 "the clone's own tensors", "some of the original's"))
     return found
 
@@ -227,7 +228,7 @@ def changes(before, after):
     """
     old, new = before[0], after[0]
     places = list(old) + [place for place in new if place not in old]
-    return [Difference('independent', place[0],
+    return [Difference(SHARING, place[0],
                        'the original after cloning, ' + ' '.join(place[1:]),
                        'no change' if place in old else 'nothing',
                        'another value' if place in new else 'nothing')

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck
 from hypothesis import given
 from hypothesis import settings
-from keras_clone.check import graphs
+from keras_clone.check.graphs import graphs
 from operations import MODELS
 from operations import OPERATIONS
 

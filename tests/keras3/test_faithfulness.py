@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 from keras import Model, layers, ops
 from keras.models import clone_model
-from keras_clone.check import gallery, graphs
-from keras_clone.check.difference import same_value
-from keras_clone.check.faithfulness import (ModelError, changes, check_clone,
-                                            compare, draw_inputs, snapshot)
+from keras_clone.check import gallery
+from keras_clone.check.faithfulness import ModelError, check_clone, compare
+from keras_clone.check.graphs import graphs
+from keras_clone.check.independence import changes, snapshot
+from keras_clone.check.original import draw_inputs
+from keras_clone.check.values import same_value
 
 from custom_objects import chain
 
@@ -108,7 +110,7 @@ def test_layer_of_the_original_is_found():
     report = check_clone(two_dense, lambda model: clone_model(
         model, clone_function=lambda layer: layer))
     assert 'the layer' in [each.what for each in report.differences
-                           if each.clause == 'independent']
+                           if each.outcome == 'not independent']
 
 
 def test_variable_of_the_original_in_a_function_is_found():
@@ -152,7 +154,7 @@ def test_layer_that_is_no_longer_shared_is_found():
     y = keras.Input((3,), name='x')
     clone = Model(y, layers.Add(name='add')([
         layers.Dense(3, name='shared')(y), layers.Dense(3, name='other')(y)]))
-    assert 'graph' in [each.clause for each in compare(model, clone)]
+    assert 'other graph' in [each.outcome for each in compare(model, clone)]
 
 
 @pytest.mark.parametrize('change', [
@@ -161,7 +163,7 @@ def test_layer_that_is_no_longer_shared_is_found():
 def test_other_attribute_is_found(change):
     report = check_clone(chain(lambda: layers.Dense(3)),
                          changed(layers.Dense, **change))
-    assert 'graph' in [each.clause for each in report.differences]
+    assert 'other graph' in [each.outcome for each in report.differences]
 
 
 def test_other_call_argument_is_found():
@@ -249,7 +251,7 @@ def judged(build, change, **arguments):
 
 
 def what_differs(report):
-    return [(each.clause, each.layer, each.what) for each in report.differences]
+    return [(each.outcome, each.layer, each.what) for each in report.differences]
 
 
 def bidirectional():
@@ -332,21 +334,21 @@ def test_guard_attributes_of_all_kinds_agree(assert_faithful):
         'object'])
 def test_what_a_layer_has_lost_is_found(change, layer, what):
     report = judged(knows, change)
-    assert ('graph', layer, what) in what_differs(report)
+    assert ('other graph', layer, what) in what_differs(report)
 
 
 def test_flag_of_a_cell_is_found():
     report = judged(bidirectional, lambda layer, _: setattr(
         layer.forward_layer.cell, 'trainable', True))
     found = what_differs(report)
-    assert ('graph', 'both/forward_gru/gru_cell', 'trainable') in found
+    assert ('other graph', 'both/forward_gru/gru_cell', 'trainable') in found
 
 
 def test_other_order_of_weights_is_found():
     def swap(layer, _):
         layer._trainable_variables.reverse()
     report = judged(knows, swap)
-    assert ('graph', 'knows', 'attribute first') in what_differs(report)
+    assert ('other graph', 'knows', 'attribute first') in what_differs(report)
 
 
 def test_inner_layer_that_is_no_longer_quantized_is_found():
@@ -359,7 +361,7 @@ def test_inner_layer_that_is_no_longer_quantized_is_found():
 
     def lose(layer, _):
         layer.inner._dtype_policy = keras.DTypePolicy('float32')
-    assert ('graph', 'knows/inner', 'quantization_mode') in what_differs(
+    assert ('other graph', 'knows/inner', 'quantization_mode') in what_differs(
         judged(build, lose))
 
 
@@ -394,7 +396,7 @@ def test_what_tells_layers_and_calls_apart_is_not_owed():
         layer.calls += 7
         layer.last = layer.address = 0
     report = judged(chain(Counts), again)
-    assert what_differs(report) == [('graph', 'counts', 'attribute address')]
+    assert what_differs(report) == [('other graph', 'counts', 'attribute address')]
     assert judged(chain(Counts), lambda layer, _: layer(np.zeros((1, 3)))).faithful
 
 
@@ -423,7 +425,7 @@ def test_what_holds_a_part_of_the_original_is_found(holder, part):
         # Neither TensorFlow nor Keras is to track it.
         vars(layer)['held'] = holder(part(original))
     found = [each for each in judged(knows, share).differences
-             if each.clause == 'independent']
+             if each.outcome == 'not independent']
     assert [each.layer for each in found][:1] == ['knows']
     assert found[0].what.startswith('what it holds: ')
 
@@ -449,13 +451,13 @@ class Taught(layers.Layer):
 def test_flag_of_a_layer_that_an_object_holds_is_found():
     report = judged(chain(Taught), lambda layer, _: setattr(
         layer.kept.value[0], 'trainable', False))
-    assert ('graph', 'taught/kept', 'trainable') in what_differs(report)
+    assert ('other graph', 'taught/kept', 'trainable') in what_differs(report)
 
 
 def test_value_of_a_variable_that_an_object_holds_is_found():
     report = judged(chain(Taught), lambda layer, _: layer.kept.value[1].assign(
         np.zeros(3)))
-    assert ('function', 'taught', 'the value of a variable that it holds') in (
+    assert ('wrong numbers', 'taught', 'the value of a variable that it holds') in (
         what_differs(report))
 
 
