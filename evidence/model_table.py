@@ -97,7 +97,7 @@ def _deep_copies():
     reports = [(build, check_clone(functools.partial(_decided, build),
                                    copy.deepcopy)) for build in gallery.MODELS]
     return [collections.OrderedDict([
-        ('model', build.__doc__), ('outcome', report.outcome),
+        ('model', build.title), ('outcome', report.outcome),
         ('reason', report.reason)]) for build, report in reports]
 
 

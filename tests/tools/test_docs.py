@@ -31,7 +31,7 @@ def test_the_data_are_about_the_models_of_the_gallery():
     for each in table.recorded():
         for rows in each['models'].values() if each['keras'][0] == line else ():
             assert [row['model'] for row in rows] == [
-                build.__doc__ for build in gallery.MODELS]
+                build.title for build in gallery.MODELS]
 
 
 @pytest.mark.once
