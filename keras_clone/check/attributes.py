@@ -13,13 +13,13 @@ LISTS_OF_WEIGHTS = ('trainable_weights', 'non_trainable_weights', 'weights')
 
 def attribute_differences(pairing):
     """The attributes of layers, at every depth."""
-    for place in pairing.unlike_in_layers:
+    for place in pairing.differing_in_layers:
         yield _difference_at(pairing, place)._replace(in_attribute=True)
 
 
 def attachment_differences(pairing):
     """What models have apart from their layers."""
-    for place in pairing.unlike_in_models:
+    for place in pairing.differing_in_models:
         yield _difference_at(pairing, place)
 
 

@@ -66,7 +66,7 @@ def mask_differences(pairing):
 
 
 def shape_differences(pairing):
-    """The shapes that layers tell of their outputs."""
+    """The shapes of outputs, and what else is known of them."""
     for node, other in pairing.calls:
         mine, its = graphs.shapes_of(node), graphs.shapes_of(other)
         if mine != its:
@@ -77,10 +77,10 @@ def shape_differences(pairing):
 def argument_differences(pairing):
     """The arguments that layers are called with: values, tensors and masks."""
     for node, other in pairing.calls:
-        for way, x, y in argument_pairs(node, other):
+        for place, x, y in argument_pairs(node, other):
             if not _is_same_argument(pairing, x, y):
                 yield Difference(GRAPH, _path_of(pairing, node),
-                                 'call argument' + way, describe(x),
+                                 'call argument' + place, describe(x),
                                  _other_text(x, y))
 
 

@@ -34,7 +34,7 @@ ENVIRONMENT = {'TF_CPP_MIN_LOG_LEVEL': '3', 'THEANO_FLAGS': 'optimizer=fast_comp
 
 
 class Failure(click.ClickException):
-    """What the user has to put right: one line on stderr, exit status 2."""
+    """What the user has to fix: one line on stderr, exit status 2."""
     exit_code = 2
 
 
@@ -77,8 +77,8 @@ def status():
 def check(context, model, only, seed, as_json, verbose, lines):
     """Clone a model by the released function and by this one.
 
-    Tells for each clone whether it is faithful and, if not, at which layer it first
-    differs from the original.
+    Reports for each clone whether it is faithful and, if not, at which layer it
+    first differs from the original.
 
     MODEL is an .h5 or .keras file, or package.module:function: a function that
     builds a model and returns it, or returns a pair (model, list of input arrays).
@@ -235,17 +235,17 @@ def _of_file(path):
 
 
 def _of_function(model):
-    name, _, way = model.partition(':')
+    name, _, path = model.partition(':')
     sys.path.insert(0, os.getcwd())
     try:
         found = importlib.import_module(name)
     except Exception as error:
         raise Failure(f'The module of MODEL, {name}, cannot be imported: '
                       f'{_one_line(error)}')
-    for part in way.split('.'):
+    for part in path.split('.'):
         found = getattr(found, part, None)
     if not callable(found):
-        raise Failure(f'MODEL should be {FUNCTION}. There is no function {way} in '
+        raise Failure(f'MODEL should be {FUNCTION}. There is no function {path} in '
                       f'{name}.')
     return Subject(model, model, found, False, '')
 
@@ -362,7 +362,7 @@ def _print_differences(rows, inactive):
 
 
 def _print_not_compared(rows, inactive):
-    """Prints what a clone that is called faithful was not compared in."""
+    """Prints in what a clone was not compared, be it faithful or not."""
     for row in rows:
         for heading, key in _columns(inactive):
             if row[key].get('not_compared'):

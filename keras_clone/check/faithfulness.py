@@ -18,7 +18,7 @@ shares nothing with it, leaves it as it was, and can itself be cloned and saved:
 
 `compare` looks at a model and its clone. `check_clone` builds the model, clones it
 and looks at everything. What is random is compared where both can draw the same
-numbers (Keras 3); where not, the report says so.
+numbers (Keras 3); otherwise the report lists it as not compared.
 """
 import warnings
 
@@ -67,12 +67,12 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
             by `build`.
         seed: what is drawn depends on it alone.
         depth: how often to clone: 2 checks the clone and the clone's clone.
-        exact_ops: whether building makes nothing but the model's own ops. If not
+        exact_ops: whether building adds no ops but those of the model. If not
             (the model is loaded from a file, or `build` makes more than it
-            returns), only more ops than building made are a difference.
+            returns), fewer ops than building added are no difference.
         saving: whether to save and load the model and its clone.
         locate: whether to look for the layer at which cloning raises or outputs
-            differ first. It takes building and cloning the model some times more.
+            differ first. This builds and clones the model several more times.
         training: whether to compare losses and one step of training.
 
     # Returns
@@ -121,8 +121,8 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
 
 
 def _without_identities(found, original, build, seed):
-    """Leaves out attributes that differ between any two models of that build: they
-    tell one layer from another, as a running number does."""
+    """Leaves out attributes that differ between any two models of that build, such
+    as a running number."""
     if not any(each.in_attribute for each in found):
         return found
     with graphs.fresh_state(seed):

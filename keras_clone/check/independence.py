@@ -23,10 +23,10 @@ def independence_differences(model, clone, on=None, known=None):
     # Arguments
         model: the original.
         clone: its clone.
-        on: list of the tensors that the clone was built on, if it was: they, and
-            what they come from, may be anything.
-        known: dict in which to keep what models own, where more is to be found of
-            the same models: id of a model -> (model, what it owns).
+        on: list of the tensors that the clone was built on, if it was: these, and
+            what they are computed from, may be shared.
+        known: dict that keeps what models own, for later calls with the same
+            models: id of a model -> (model, what it owns).
 
     # Returns
         List of `Difference`s.
@@ -41,11 +41,11 @@ def independence_differences(model, clone, on=None, known=None):
                         "the original's")
              for key, (what, path) in known[id(clone)][1].items()
              if key in owned and key not in allowed]
-    return found + _wired(model, clone, on)
+    return found + _computed_from_original(model, clone, on)
 
 
 def _owned(model):
-    """Returns what nobody may have but a model: id -> (what, path)."""
+    """Returns what belongs to one model alone: id -> (what, path)."""
     layers = graphs.all_layers(model)
     found = _belongings(layers)
     for key, place in _held(layers).items():
@@ -54,8 +54,8 @@ def _owned(model):
 
 
 def _held(layers):
-    """Returns the layers, variables and tensors that layers hold: in containers,
-    functions, objects, whatever leads to them.
+    """Returns the layers, variables and tensors that layers hold, also those inside
+    containers, functions and objects.
 
     # Arguments
         layers: list of pairs (path, layer).
@@ -81,11 +81,11 @@ def _held(layers):
 
 
 def _what_is_owned(value):
-    """Returns as text what a value is, if one model's alone; else an empty text."""
+    """Returns as text what a value is; empty if several models may have it."""
     if graphs.is_layer(value):
         return 'layer ' + value.name
     if graphs.is_variable(value):
-        return '' if graphs.is_of_nobody(value) else 'a variable'
+        return '' if graphs.belongs_to_keras(value) else 'a variable'
     if graphs.is_tensor(value) and hasattr(value, '_keras_history'):
         return describe(value)
     return ''
@@ -101,13 +101,13 @@ def _parts_of(value):
 
 def _parts_of_layer(layer):
     arguments = [graphs.arguments_of(node) for node in layer._inbound_nodes]
-    # TensorFlow notes under `_self_` what other attributes hold.
+    # TensorFlow repeats under `_self_` what other attributes hold.
     return arguments + [value for name, value in vars(layer).items()
                         if name not in CALLS and not name.startswith('_self_')]
 
 
 def _belongings(layers):
-    """Returns the parts of layers that nobody else may have: id -> (what, path)."""
+    """Returns the parts of layers of one model alone: id -> (what, path)."""
     found = {}
 
     def add(value, what, path):
@@ -144,18 +144,11 @@ def _containers(value):
             yield from _containers(each)
 
 
-def _wired(model, clone, on):
+def _computed_from_original(model, clone, on):
     """Finds the calls in the clone that compute from the original's tensors."""
     seen = set()
     graphs.sources(on or [], seen)
-    own = set()
-    for _, layer in graphs.all_layers(model):
-        tensors = [variable for _, variable in graphs.own_variables(layer)]
-        for node in layer._inbound_nodes:
-            tensors += graphs.tensors_of(node)
-        for tensor in tensors:
-            own |= graphs.source_keys(tensor)
-    own -= seen
+    own = _own_sources(model) - seen
     found = []
     for node in graphs.ordered_nodes(clone):
         met = graphs.sources(graphs.tensors_of(node) +
@@ -167,14 +160,26 @@ def _wired(model, clone, on):
     return found
 
 
+def _own_sources(model):
+    """Returns the keys of the variables and tensors of a model, see `Graphs.sources`.
+    """
+    own = set()
+    for _, layer in graphs.all_layers(model):
+        tensors = [variable for _, variable in graphs.own_variables(layer)]
+        for node in layer._inbound_nodes:
+            tensors += graphs.tensors_of(node)
+        own.update(*map(graphs.source_keys, tensors))
+    return own
+
+
 def snapshot(model):
-    """Notes everything about a model that cloning it must not change.
+    """Records everything about a model that cloning it must not change.
 
     # Arguments
         model: a `Model` instance.
 
     # Returns
-        What `changes` compares. It keeps the objects it has noted alive.
+        What `changes` compares. It keeps the recorded objects alive.
     """
     notes, kept = {}, []
     for path, layer in graphs.all_layers(model):

@@ -77,9 +77,9 @@ def configuration_differences(pairing):
     for network in pairing.networks():
         for pair in pairing.layers_by_name(network):
             if pair.are_of_one_class and not graphs.is_network(pair.original):
-                for way, x, y in _configuration_pairs(*pair[1:]):
+                for place, x, y in _configuration_pairs(*pair[1:]):
                     if not same_value(x, y):
-                        yield Difference(GRAPH, pair.path, f'configuration{way}',
+                        yield Difference(GRAPH, pair.path, f'configuration{place}',
                                          describe(x), describe(y))
 
 

@@ -12,7 +12,7 @@ def op_differences(expected, got, exact, layers):
         expected: list of the ops that building the original added.
         got: list of the ops that cloning it added.
         exact: whether fewer ops are a difference as well.
-        layers: names of the model's layers, to tell where an op belongs.
+        layers: names of the model's layers, to find the one that an op belongs to.
 
     # Returns
         List of at most one `Difference`.
@@ -33,7 +33,7 @@ def op_differences(expected, got, exact, layers):
 
 
 def _ops_in(scope, kinds, ops):
-    """Counts the ops in a scope, whose name may have got a number: `lstm_1_2`."""
+    """Counts the ops in a scope, to which a number may be appended: `lstm_1_2`."""
     def is_in_scope(name):
         top = name.split('/')[0]
         return top == scope or (top.startswith(scope + '_') and

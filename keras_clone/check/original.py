@@ -7,7 +7,7 @@ from .describing import summary
 from .difference import ModelError
 from .graphs import graphs
 
-# A dropout of few units leaves the same ones twice now and then.
+# How often to draw anew: a dropout of few units may keep the same ones twice.
 DRAWS = 5
 
 
@@ -82,12 +82,12 @@ class Original:
         """Returns whether outputs and masks are those of the model.
 
         Masks are compared if there are as many: whether one is missing is a matter
-        of the graph. What is random is not compared, where it differs.
+        of the graph. Outputs that differ because they are random are not compared.
 
         # Arguments
             outputs: list of arrays.
-            seeds: list of pairs, see `Pairing.seeds`: with these equal, they were
-                computed.
+            seeds: list of pairs, see `Pairing.seeds`: the generators that were in
+                the same state when the outputs were computed.
         """
         count = len(self.outputs)
         if len(outputs) != count:
@@ -110,8 +110,8 @@ class Original:
             arrays_close(self.outputs[i], outputs[i]) for outputs in again)]
 
     def other_seeds(self, seeds=(), draw=1):
-        """Returns pairs (variable, value): numbers to draw from, others than before
-        and for each `draw` but for those in `seeds`."""
+        """Returns pairs (variable, value): other states of generators of random
+        numbers for each `draw`, but for the variables in `seeds`."""
         return graphs.other_seeds(self.read, {id(mine) for _, mine in seeds},
                                   draw)
 

@@ -58,8 +58,9 @@ def copy_weights(pairing):
 def _foreign_variables(owned, read):
     """Finds the variables of the original that a clone computes from."""
     return [Difference(SHARING, '', 'what it computes from',
-                       'variables of its own', "the original's " + read[key].path)
-            for key in read if key in owned and not graphs.is_of_nobody(read[key])]
+                       'variables of its own', f"the original's {variable.path}")
+            for key, variable in read.items()
+            if key in owned and not graphs.belongs_to_keras(variable)]
 
 
 def _first_layer_to_differ(original, pairing):

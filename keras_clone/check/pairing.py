@@ -2,15 +2,15 @@
 
 Layers are paired by their names and by what holds them, starting at the models;
 tensors and calls by walking back from the outputs; then what the attributes of
-layers hold. Whether partners agree is for other modules to tell.
+layers hold. Other modules compare what was paired.
 """
 import collections
 
 from .difference import GRAPH
 from .difference import Difference
 from .graphs import graphs
-from .state import unlike_attributes
-from .state import unlike_values
+from .state import differing_attributes
+from .state import differing_values
 from .values import NOTHING
 from .values import leaf_pairs
 
@@ -40,18 +40,18 @@ class Pairing:
             that it holds.
         variables: list of `Place`s of variables that are partners.
         calls: list of pairs (node, its partner).
-        unlike_in_layers: list of `Place`s in the attributes of layers, where these
-            hold what is not the same.
-        unlike_in_models: list of such `Place`s in what models have apart from
+        differing_in_layers: list of `Place`s in the attributes of layers at which
+            these are not the same.
+        differing_in_models: list of such `Place`s in what models have apart from
             layers.
-        differences_in_sharing: list of `Difference`s: of layers and weights that are
-            shared in one of the models and not in the other.
+        differences_in_sharing: list of `Difference`s: layers and weights that only
+            one of the models shares.
     """
 
     def __init__(self, model, clone, on=None):
         self.model, self.clone, self.on = model, clone, on
         self.layers, self.variables, self.calls = [], [], []
-        self.unlike_in_layers, self.unlike_in_models = [], []
+        self.differing_in_layers, self.differing_in_models = [], []
         self.differences_in_sharing = []
         self._paths = {}        # id of a layer or variable -> path of the layer
         self._partners = {}     # id of a layer or variable -> its partner
@@ -138,11 +138,8 @@ class Pairing:
                 for x, y in zip(graphs.seeds_of(layer), graphs.seeds_of(other))]
 
     def sharing(self, x, y):
-        """Returns as texts with which parts two layers or variables are shared.
-
-        # Returns
-            A pair of texts (of `x` of the original, of `y` of the clone).
-        """
+        """Returns texts for two layers or variables that are not partners: where
+        else the original has `x`, where else the clone has `y`."""
         own, another, shared = (
             ('a layer of its own', 'another layer', 'the layer that is also {}')
             if graphs.is_layer(x) else ('one of its own', 'another', 'that of {}'))
@@ -261,12 +258,12 @@ class _Pairer:
     def _pair_tensors(self, mine, its):
         for x, y in zip(mine, its):
             if (self._pairing.partner_of_tensor(x) is None and
-                    self._have_partners_for_layers(x, y)):
+                    self._come_from_partners(x, y)):
                 self._pairing.enter_tensor(x, y)
 
-    def _have_partners_for_layers(self, x, y):
+    def _come_from_partners(self, x, y):
         """Returns whether two tensors are the same output of layers that are
-        partners; makes their calls wait, if so."""
+        partners. If so, their calls are to be paired."""
         layer, node_index, tensor_index = x._keras_history
         other, other_index, other_tensor_index = getattr(
             y, '_keras_history', (None, None, None))
@@ -283,7 +280,7 @@ class _Pairer:
         return True
 
     def _pair_masks(self, mine, its):
-        """Where a mask has a history, that tells which one it is in the clone."""
+        """Pairs masks without a history; those with one are outputs of a layer."""
         for x, y in zip(mine, its):
             if not (x is None or y is None or hasattr(x, '_keras_history') or
                     self._pairing.partner_of_tensor(x) is not None):
@@ -297,20 +294,20 @@ class _Pairer:
         pairing = self._pairing
         for partners in pairing.layers:  # It may grow.
             if partners.are_of_one_class:
-                pairing.unlike_in_layers += self._unlike(
-                    partners.path, unlike_attributes(*partners[1:]))
+                pairing.differing_in_layers += self._differing(
+                    partners.path, differing_attributes(*partners[1:]))
         attached = graphs.attachments(pairing.clone)
         for what, mine in sorted(graphs.attachments(pairing.model).items()):
-            pairing.unlike_in_models += self._unlike(
-                '', unlike_values(what, mine, attached.get(what, NOTHING)))
+            pairing.differing_in_models += self._differing(
+                '', differing_values(what, mine, attached.get(what, NOTHING)))
 
-    def _unlike(self, path, found):
-        """Returns as `Place`s what is found in two layers, but for partners; pairs
-        the layers and variables that have no partner yet."""
+    def _differing(self, path, found):
+        """Returns as `Place`s what is found in two layers, without partners."""
         return [Place(path, *each) for each in found
-                if not self._are_partners(path, *each)]
+                if not self._are_or_become_partners(path, *each)]
 
-    def _are_partners(self, path, what, x, y):
+    def _are_or_become_partners(self, path, what, x, y):
+        """Pairs two layers or variables that have no partner yet."""
         if not self._pairing.is_known(x, y):
             if graphs.is_layer(x) and graphs.is_layer(y):
                 self.pair_layers(_inside(path, x), x, y)

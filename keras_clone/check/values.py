@@ -11,13 +11,13 @@ from .graphs import graphs
 NOTHING = type('Nothing', (), {'__repr__': lambda self: 'nothing'})()
 
 
-def leaf_pairs(x, y, way=''):
+def leaf_pairs(x, y, place=''):
     """Yields what two structures of lists, tuples and dicts hold at each place.
 
     # Arguments
         x: a structure or a leaf.
         y: another.
-        way: text for the place of both.
+        place: text for the place of both.
 
     # Returns
         Yields tuples (text for the place, leaf of `x`, leaf of `y`); `NOTHING`
@@ -27,12 +27,12 @@ def leaf_pairs(x, y, way=''):
     if isinstance(x, dict) and isinstance(y, dict):
         for key in sorted(set(x) | set(y), key=repr):
             yield from leaf_pairs(x.get(key, NOTHING), y.get(key, NOTHING),
-                                  f'{way} {key}')
+                                  f'{place} {key}')
     elif isinstance(x, (list, tuple)) and type(x) is type(y) and len(x) == len(y):
         for i, (each, other) in enumerate(zip(x, y)):
-            yield from leaf_pairs(each, other, f'{way}[{i}]')
+            yield from leaf_pairs(each, other, f'{place}[{i}]')
     else:
-        yield way, x, y
+        yield place, x, y
 
 
 def tensor_leaves(structure):

@@ -6,7 +6,7 @@ from .titles import titled
 
 
 class Scale(layers.Layer):
-    """A layer of the user: multiplies by a weight."""
+    """A custom layer: multiplies by a weight."""
 
     def build(self, input_shape):
         self.scale = self.add_weight(name='scale', shape=(input_shape[-1],),
@@ -21,7 +21,7 @@ class Scale(layers.Layer):
 
 
 class KeepMask(layers.Layer):
-    """A layer that has a mask and leaves `supports_masking` alone."""
+    """A layer that passes its mask on and does not set `supports_masking`."""
 
     def call(self, inputs):
         return 2 * inputs

@@ -30,14 +30,14 @@ class TwoOutputs(layers.Layer):
 
 
 class Power(layers.Layer):
-    """A layer that is told at each call what to do."""
+    """A layer that takes an argument in each call."""
 
     def call(self, inputs, exponent=1):
         return backend.pow(inputs, exponent)
 
 
 class MinimalCell(layers.Layer):
-    """A recurrent cell of the user."""
+    """A custom recurrent cell."""
 
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)

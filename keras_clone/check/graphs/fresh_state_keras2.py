@@ -46,7 +46,7 @@ def _fresh_graph(seed):
         return
     with tf.Graph().as_default() as graph, session(graph):
         yield
-    # Keras keeps these for good, and with them the graph: 2.2.4 itself, later
+    # Keras keeps these forever, and with them the graph: 2.2.4 itself, later
     # releases in the backend of tf.keras.
     for module in (tensorflow_backend,
                    getattr(tensorflow_backend, 'tf_keras_backend', None)):

@@ -11,7 +11,7 @@ class Graphs(abc.ABC):
 
     Both keep a model's graph in nodes, of which each is one call of a layer. On
     Keras 3 a layer is one kind of operation: `layer` stands for any of them here.
-    Nothing changes a model, unless its description says so.
+    No function changes a model.
     """
 
     # The classes from which layers and models get what Keras needs.
@@ -57,7 +57,7 @@ class Graphs(abc.ABC):
         It is None for anything else.
         """
 
-    def is_of_nobody(self, variable):
+    def belongs_to_keras(self, variable):
         """Returns whether a variable belongs to Keras, not to a model."""
         return False
 
@@ -139,7 +139,7 @@ class Graphs(abc.ABC):
 
     @abc.abstractmethod
     def flags_of(self, layer):
-        """Returns what is told of every layer: {what: value}."""
+        """Returns the flags that every layer has: {text: value}."""
 
     @abc.abstractmethod
     def own_attributes(self, layer):
@@ -291,8 +291,8 @@ class Graphs(abc.ABC):
             values: list of arrays, one for each input.
             nodes: list of nodes of the model, to compute their outputs instead.
             on: list of the tensors that the model was built on, if it was.
-            read: dict to which the variables that are read are added, where
-                `sources` does not tell: id -> variable.
+            read: dict to which the variables that are read are added: id ->
+                variable; left as it is where `sources` finds them.
             state: list of pairs (variable, value that it is taken to have), see
                 `other_seeds`.
 

@@ -25,10 +25,11 @@ from .interface import Graphs
 from ..random_values import Input
 from ..random_values import consumers
 
-# What layer and clone have in common, apart from their class.
+# The flags in which a layer and its clone have to agree.
 FLAGS = ('trainable', 'stateful', 'built', 'supports_masking')
-# What Keras sets on some layers: what calls leave behind, what the graph tells, what
-# a config tells; `layer` of a `Bidirectional` computes nothing.
+# Attributes that Keras sets on some layers and that are not compared: calls leave
+# them behind, or the graph or the configuration determines them; the `layer` of a
+# `Bidirectional` computes nothing.
 SET_BY_KERAS = ('dtype', 'batch_input_shape', 'is_placeholder', '_input_map',
                 '_metrics', '_states', '_trainable', 'layer',
                 '_obj_reference_counts')

@@ -2,7 +2,7 @@
 
 `keras/src/ops/node.py`, `keras/src/ops/function.py`: a node is one call of an
 operation, of which layers are a kind, with the arguments of the call and the tensors
-that it returned. What a model computes from is told by the variables it reads.
+that it returned. The variables that a model reads show what it computes from.
 """
 import collections
 import contextlib
@@ -31,11 +31,11 @@ from .interface import Graphs
 from ..random_values import Input
 from ..random_values import consumers
 
-# What layer and clone have in common, apart from their class.
+# The flags in which a layer and its clone have to agree.
 FLAGS = ('trainable', 'stateful', 'built', 'supports_masking', 'compute_dtype',
          'variable_dtype', 'quantization_mode', 'autocast', '_convert_input_args',
          '_allow_non_tensor_positional_args')
-# What `fit` and the like set on a model, and compiling alone does not.
+# Attributes that `fit` and the like set on a model, and `compile` does not.
 SET_BY_FITTING = ('history', 'stop_evaluating', 'stop_predicting', 'training',
                   '_eval_epoch_iterator', '_obj_reference_counts_dict',
                   '_remat_mode')
@@ -47,8 +47,8 @@ class Keras3Graphs(Graphs):
     RECORDS = (Node, SymbolicArguments)
     LEFT_OUT = RECORDS + (SeedGenerator, Tracker)
     # A model that begins at a hidden tensor has lost the masks of its graph
-    # (`clone_graph_nodes` in `keras/src/models/functional.py`). They are there when
-    # it is called, and are compared then.
+    # (`clone_graph_nodes` in `keras/src/models/functional.py`). They exist when it
+    # is called, and are compared then.
     MASKS_MAY_APPEAR = True
 
     graph_of = staticmethod(computing_keras3.graph_of)
@@ -70,7 +70,7 @@ class Keras3Graphs(Graphs):
             return value
         return ops.convert_to_numpy(value) if backend.is_tensor(value) else None
 
-    def is_of_nobody(self, variable):
+    def belongs_to_keras(self, variable):
         generator = global_state.get_global_attribute('global_seed_generator')
         return generator is not None and variable is generator.state
 
@@ -168,8 +168,8 @@ class Keras3Graphs(Graphs):
 
     @contextlib.contextmanager
     def adapted_weights_kept(self, model):
-        """What such a layer computes from is made of them only by `adapt` and by
-        loading."""
+        """Such a layer computes from values that only `adapt` and loading derive
+        from them."""
         kept = [variable for layer in model._flatten_layers()
                 if hasattr(layer, 'adapt') for variable in layer.weights]
         values = self.values_of(kept)

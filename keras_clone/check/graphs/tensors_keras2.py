@@ -6,9 +6,9 @@ import collections
 
 from keras import backend as K
 
-# What reading, setting and feeding values adds: nothing that a model computes.
-ASIDE = ('Placeholder', 'PlaceholderWithDefault', 'IsVariableInitialized',
-         'VarIsInitializedOp', 'NoOp')
+# Types of ops that read, set and feed values, and are no part of a model.
+NOT_COUNTED = ('Placeholder', 'PlaceholderWithDefault', 'IsVariableInitialized',
+               'VarIsInitializedOp', 'NoOp')
 ASSIGN = ('Assign', 'AssignVariableOp')
 
 
@@ -63,7 +63,7 @@ def ops_while(function):
     """See `Graphs.ops_while`: TensorFlow can list them."""
     if K.backend() != 'tensorflow':
         return function(), []
-    K.learning_phase()  # made once in a graph, by whoever asks first
+    K.learning_phase()  # Created at its first use in a graph.
     graph = current_graph()
     before = len(graph.get_operations())
     result = function()
@@ -77,7 +77,7 @@ def count_ops(ops):
     read it right after or to initialize all weights.
     """
     return collections.Counter(
-        op.type for op in ops if op.type not in ASIDE and
+        op.type for op in ops if op.type not in NOT_COUNTED and
         not any(map(_sets_value, [op] + list(op.control_inputs))))
 
 
@@ -110,7 +110,7 @@ def source_keys(tensor):
 def _units(tensor):
     if K.backend() != 'tensorflow':
         return [tensor]
-    if is_eager(tensor):  # TensorFlow 2: graphs know it by what captures it.
+    if is_eager(tensor):  # TensorFlow 2: a graph knows it by its capture.
         handle = getattr(tensor, '_handle', tensor)
         return [inner.op for outer, inner in current_graph().captures
                 if outer is handle]

@@ -14,7 +14,7 @@ def train_once(model, values, variables):
     """Computes the losses of a model and one step of gradient descent.
 
     The loss is the mean square of the outputs, added to the model's own losses.
-    Only the weights of `_trained` take the step; the others do what updates tell.
+    Only the weights of `_trained` take the step; the others follow their updates.
 
     # Arguments
         model: a built model.
@@ -37,7 +37,7 @@ def train_once(model, values, variables):
         variables)
     first, last = len(losses), len(losses + outputs)
     stepped = {id(each): x for each, x in zip(trained, computed[last:])}
-    # Several updates of one weight come in any order.
+    # Several updates of one weight run in any order.
     in_order = len(model.updates) <= len(model.non_trainable_weights)
     return {'losses': [sum(computed[:first])] if losses else [],
             'outputs in training': computed[first:last],

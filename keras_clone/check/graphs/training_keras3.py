@@ -90,8 +90,8 @@ def _objective(model, outputs, targets):
 
 
 def _compiled_loss(model, targets, outputs):
-    """Computes the loss that a model was compiled with, by an object of its own: the
-    model's would note the structure of what it was given."""
+    """Computes the loss that a model was compiled with, with another loss object:
+    that of the model would store the structure of its arguments."""
     settings = compiled_with(model)
     loss = CompileLoss(settings['loss'], settings.get('loss_weights'),
                        output_names=model.output_names)
@@ -112,11 +112,14 @@ def _stepped(variable, x, gradient):
 
 
 def _gradients(compute, tensors):
-    """Returns what else `compute` returns beside a number, and the gradients of that.
+    """Computes the gradients of a loss.
 
     # Arguments
-        compute: function that takes tensors and returns a pair (number, anything).
+        compute: function that takes tensors and returns a pair (loss, anything).
         tensors: list of tensors.
+
+    # Returns
+        A pair (anything that `compute` returned, list of gradients).
     """
     return {'tensorflow': _gradients_of_tensorflow, 'jax': _gradients_of_jax,
             'torch': _gradients_of_torch}.get(
