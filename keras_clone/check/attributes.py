@@ -3,8 +3,7 @@
 Each function yields the `Difference`s in a `Pairing`.
 """
 from .describing import stable_text
-from .difference import GRAPH
-from .difference import Difference
+from .difference import GRAPH, Difference
 from .graphs import graphs
 
 # How a layer lists its weights.

@@ -1,8 +1,7 @@
 """Builds the model whose clones are judged."""
 import keras
 
-from .describing import describe
-from .describing import summary
+from .describing import describe, summary
 from .difference import ModelError
 from .graphs import graphs
 

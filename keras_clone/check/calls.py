@@ -4,8 +4,7 @@ arguments, in which order.
 Each function yields the `Difference`s in a `Pairing`.
 """
 from .describing import describe
-from .difference import GRAPH
-from .difference import Difference
+from .difference import GRAPH, Difference, unequal
 from .graphs import graphs
 from .pairing import argument_pairs
 from .values import same_value
@@ -15,7 +14,8 @@ def tensor_differences(pairing):
     """The inputs and outputs of networks, and those of each call."""
     for network in pairing.networks():
         for kind, mine, its in pairing.inputs_and_outputs(network):
-            yield from _differences_in_number(network.path, f'{kind}s', mine, its)
+            yield from unequal(network.path, f'number of {kind}s', len(mine),
+                               len(its))
             for i, (x, y) in enumerate(zip(mine, its)):
                 yield from _tensor_differences(
                     pairing, network.path, f'{kind} {i} of the model', x, y)
@@ -23,19 +23,14 @@ def tensor_differences(pairing):
         path = _path_of(pairing, node)
         for kind in ('input', 'output'):
             mine, its = (getattr(each, f'{kind}_tensors') for each in (node, other))
-            yield from _differences_in_number(path, f'{kind} tensors', mine, its)
+            yield from unequal(path, f'number of {kind} tensors', len(mine),
+                               len(its))
             for i, (x, y) in enumerate(zip(mine, its)):
                 yield from _tensor_differences(pairing, path, f'{kind} {i}', x, y)
 
 
 def _path_of(pairing, node):
     return pairing.path_of(graphs.layer_of(node))
-
-
-def _differences_in_number(path, what, mine, its):
-    if len(mine) != len(its):
-        yield Difference(GRAPH, path, f'number of {what}', str(len(mine)),
-                         str(len(its)))
 
 
 def _tensor_differences(pairing, path, what, x, y):
@@ -61,17 +56,14 @@ def mask_differences(pairing):
                 its = [None if x is None else y for x, y in zip(mine, its)]
             texts = [', '.join('none' if mask is None else 'a mask'
                                for mask in masks) for masks in (mine, its)]
-            if texts[0] != texts[1]:
-                yield Difference(GRAPH, _path_of(pairing, node), what, *texts)
+            yield from unequal(_path_of(pairing, node), what, *texts)
 
 
 def shape_differences(pairing):
     """The shapes of outputs, and what else is known of them."""
     for node, other in pairing.calls:
-        mine, its = graphs.shapes_of(node), graphs.shapes_of(other)
-        if mine != its:
-            yield Difference(GRAPH, _path_of(pairing, node), 'output shapes',
-                             str(mine), str(its))
+        yield from unequal(_path_of(pairing, node), 'output shapes',
+                           graphs.shapes_of(node), graphs.shapes_of(other))
 
 
 def argument_differences(pairing):
@@ -103,6 +95,5 @@ def order_differences(pairing):
             layer, other_layer = map(graphs.layer_of, pairs[0])
             pairs.sort(key=lambda pair: layer._inbound_nodes.index(pair[0]))
             order = [other_layer._inbound_nodes.index(other) for _, other in pairs]
-            if order != sorted(order):
-                yield Difference(GRAPH, pairing.path_of(layer), 'order of calls',
-                                 str(sorted(order)), str(order))
+            yield from unequal(pairing.path_of(layer), 'order of calls',
+                               sorted(order), order)

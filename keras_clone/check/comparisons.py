@@ -1,7 +1,5 @@
 """Whether a clone has the graph of its original, and its layers hold the same."""
-from . import attributes
-from . import calls
-from . import layers
+from . import attributes, calls, layers
 from .graphs import graphs
 
 

@@ -44,6 +44,12 @@ class Difference(typing.NamedTuple):
         return f'{where}{whose}{self.what}: expected {self.expected}, got {self.got}'
 
 
+def unequal(layer, what, expected, got):
+    """Yields a `Difference` in the graph, if two things are not equal."""
+    if expected != got:
+        yield Difference(GRAPH, layer, what, str(expected), str(got))
+
+
 class Report(collections.namedtuple(
         'Report', 'outcome layer reason differences not_compared')):
     """What `check_clone` found.

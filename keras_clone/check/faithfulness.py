@@ -27,23 +27,14 @@ import keras
 from .bisection import first_that_holds
 from .building import built
 from .comparisons import graph_differences
-from .describing import describe
-from .describing import summary
-from .difference import CRASH
-from .difference import GRAPH
-from .difference import OUTCOMES
-from .difference import Difference
-from .difference import ModelError
-from .difference import Report
-from .difference import of_generation
+from .describing import describe, summary
+from .difference import (CRASH, GRAPH, OUTCOMES, Difference, ModelError, Report,
+                         of_generation)
 from .graphs import graphs
-from .independence import changes
-from .independence import independence_differences
-from .independence import snapshot
+from .independence import changes, independence_differences, snapshot
 from .ops import op_differences
 from .original import Original
-from .outputs import hidden_differences
-from .outputs import output_differences
+from .outputs import hidden_differences, output_differences
 from .pairing import pair
 from .saving import saving_differences
 from .training import training_differences

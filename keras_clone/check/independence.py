@@ -5,13 +5,10 @@ import keras
 import numpy as np
 
 from .describing import describe
-from .difference import SHARING
-from .difference import Difference
+from .difference import SHARING, Difference
 from .graphs import graphs
-from .values import NOTHING
-from .values import tensor_leaves
-from ..holding import ATOMS
-from ..holding import parts_of
+from .values import NOTHING, tensor_leaves
+from ..holding import ATOMS, parts_of
 
 # The calls of a layer lead to the layers before and after it, wherever they are.
 CALLS = ('_inbound_nodes', '_outbound_nodes')

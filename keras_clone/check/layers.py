@@ -3,13 +3,10 @@ weights.
 
 Each function yields the `Difference`s in a `Pairing`.
 """
-from .describing import describe
-from .describing import summary
-from .difference import GRAPH
-from .difference import Difference
+from .describing import describe, summary
+from .difference import GRAPH, Difference, unequal
 from .graphs import graphs
-from .values import leaf_pairs
-from .values import same_value
+from .values import leaf_pairs, same_value
 
 
 def class_differences(pairing):
@@ -24,9 +21,7 @@ def class_differences(pairing):
 def name_differences(pairing):
     """The names of networks, and the order of the layers in them."""
     for pair in pairing.networks():
-        if pair.original.name != pair.partner.name:
-            yield Difference(GRAPH, pair.path, 'name', pair.original.name,
-                             pair.partner.name)
+        yield from unequal(pair.path, 'name', pair.original.name, pair.partner.name)
         yield from _first_difference_in_order(pair.path, *pairing.layers_of(pair))
 
 
@@ -44,11 +39,10 @@ def _first_difference_in_order(path, layers, others):
 def inner_layer_differences(pairing):
     """Which attributes hold layers, or how many layers there are."""
     for path, layer, other in pairing.of_one_class():
-        mine, its = ([label for label, _ in graphs.inner_layers(each)]
-                     for each in (layer, other))
-        if set(mine) != set(its) and not graphs.is_network(layer):
-            yield Difference(GRAPH, path, 'inner layers', ', '.join(sorted(mine)),
-                             ', '.join(sorted(its)))
+        if not graphs.is_network(layer):
+            yield from unequal(path, 'inner layers', *(
+                ', '.join(sorted(label for label, _ in graphs.inner_layers(each)))
+                for each in (layer, other)))
 
 
 def flag_differences(pairing):
@@ -63,13 +57,11 @@ def flag_differences(pairing):
 def weight_differences(pairing):
     """How many weights layers have, and of which kind they are."""
     for path, layer, other in pairing.of_one_class():
-        mine, its = len(graphs.weights_of(layer)), len(graphs.weights_of(other))
-        if mine != its:
-            yield Difference(GRAPH, path, 'number of weights', str(mine), str(its))
+        yield from unequal(path, 'number of weights', len(graphs.weights_of(layer)),
+                           len(graphs.weights_of(other)))
     for path, what, variable, other in pairing.variables:
-        mine, its = graphs.kind_of(variable), graphs.kind_of(other)
-        if mine != its:
-            yield Difference(GRAPH, path, what, mine, its)
+        yield from unequal(path, what, graphs.kind_of(variable),
+                           graphs.kind_of(other))
 
 
 def configuration_differences(pairing):

@@ -1,7 +1,6 @@
 """Whether cloning a model adds the ops that building it added."""
 from .describing import shortened
-from .difference import GRAPH
-from .difference import Difference
+from .difference import GRAPH, Difference
 from .graphs import graphs
 
 

@@ -1,9 +1,7 @@
 """What a model computes: what its clones are compared with."""
 from . import random_values
-from .arrays import arrays_close
-from .arrays import is_finite
-from .describing import describe
-from .describing import summary
+from .arrays import arrays_close, is_finite
+from .describing import describe, summary
 from .difference import ModelError
 from .graphs import graphs
 

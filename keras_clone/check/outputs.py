@@ -1,12 +1,8 @@
 """Whether a clone computes the outputs of its original."""
-from .arrays import arrays_close
-from .arrays import distance
+from .arrays import arrays_close, distance
 from .bisection import first_that_holds
 from .describing import summary
-from .difference import NUMBERS
-from .difference import PREDICT
-from .difference import SHARING
-from .difference import Difference
+from .difference import NUMBERS, PREDICT, SHARING, Difference
 from .graphs import graphs
 
 

@@ -6,13 +6,10 @@ layers hold. Other modules compare what was paired.
 """
 import collections
 
-from .difference import GRAPH
-from .difference import Difference
+from .difference import GRAPH, Difference
 from .graphs import graphs
-from .state import differing_attributes
-from .state import differing_values
-from .values import NOTHING
-from .values import leaf_pairs
+from .state import differing_attributes, differing_values
+from .values import NOTHING, leaf_pairs
 
 # What two partners have at the same place. path: that of the layer. what: text for
 # the place in it.

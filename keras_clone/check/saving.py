@@ -3,8 +3,7 @@ import types
 
 from .arrays import distance
 from .describing import summary
-from .difference import SAVING
-from .difference import Difference
+from .difference import SAVING, Difference
 from .graphs import graphs
 
 

@@ -14,13 +14,8 @@ import numpy as np
 from .arrays import arrays_close
 from .graphs import graphs
 from .values import NOTHING
-from ..holding import ATOMS
-from ..holding import CONTAINERS
-from ..holding import FUNCTIONS
-from ..holding import attributes_of
-from ..holding import holds_atoms
-from ..holding import is_opaque
-from ..holding import unwrapped
+from ..holding import (ATOMS, CONTAINERS, FUNCTIONS, attributes_of, holds_atoms,
+                       is_opaque, unwrapped)
 
 # Types of numbers that are equal if they agree within rounding.
 NUMBERS = (float, np.floating)

@@ -1,10 +1,7 @@
 """Whether a clone has the losses of its original and is trained like it."""
-from .arrays import all_close
-from .arrays import arrays_close
-from .arrays import distance
+from .arrays import all_close, arrays_close, distance
 from .describing import summary
-from .difference import NUMBERS
-from .difference import Difference
+from .difference import NUMBERS, Difference
 from .graphs import graphs
 
 

@@ -288,6 +288,11 @@ def test_what_is_no_model_is_found():
     assert report.reason == 'what cloning returns: expected a `Model`, got None'
 
 
+def test_what_is_no_model_is_not_cloned_again():
+    report = check(chain, lambda model: None, depth=2)
+    assert found(report) == [('', 'what cloning returns')]
+
+
 def test_config_that_cannot_be_compared_is_left_out():
     report = check(lambda: chain(end=Unsavable(2, name='last')),
                    lambda model: chain(end=Unsavable(2, name='last')), saving=True)

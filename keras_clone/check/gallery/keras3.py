@@ -8,11 +8,8 @@ from keras import ops
 from keras.models import Model
 from keras.models import Sequential
 
-from .both import Scale
-from .both import custom_layer_in_wrapper
-from .both import layer_shared_with_nested_model
-from .both import masked_bidirectional
-from .both import own_compute_mask
+from .both import (Scale, custom_layer_in_wrapper, layer_shared_with_nested_model,
+                   masked_bidirectional, own_compute_mask)
 from .titles import titled
 
 

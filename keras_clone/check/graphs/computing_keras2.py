@@ -2,9 +2,7 @@
 import numpy as np
 from keras import backend as K
 
-from .tensors_keras2 import is_eager
-from .tensors_keras2 import mask_tensors
-from .tensors_keras2 import tensors_of
+from .tensors_keras2 import is_eager, mask_tensors, tensors_of
 
 
 def evaluator(model, values, nodes=None, on=None, read=None, state=()):

@@ -17,13 +17,10 @@ from keras.engine.network import Network
 from keras.models import Model
 from keras.models import Sequential
 
-from . import computing_keras2
-from . import tensors_keras2
-from . import training_keras2
+from . import computing_keras2, tensors_keras2, training_keras2
 from .fresh_state_keras2 import fresh_state
 from .interface import Graphs
-from ..random_values import Input
-from ..random_values import consumers
+from ..random_values import Input, consumers
 
 # The flags in which a layer and its clone have to agree.
 FLAGS = ('trainable', 'stateful', 'built', 'supports_masking')

@@ -25,11 +25,9 @@ from keras.src.ops.symbolic_arguments import SymbolicArguments
 from keras.src.random.seed_generator import SeedGenerator
 from keras.src.utils.tracking import Tracker
 
-from . import computing_keras3
-from . import training_keras3
+from . import computing_keras3, training_keras3
 from .interface import Graphs
-from ..random_values import Input
-from ..random_values import consumers
+from ..random_values import Input, consumers
 
 # The flags in which a layer and its clone have to agree.
 FLAGS = ('trainable', 'stateful', 'built', 'supports_masking', 'compute_dtype',
