@@ -87,8 +87,8 @@ def subjects(only=''):
 def ways(model):
     """Returns the ways to make a model like `model`: dict {name: function}."""
     from keras.models import clone_model
-    from keras_clone.check import graphs
-    from keras_clone.check.faithfulness import custom_objects
+    from keras_clone.check.graphs import graphs
+    from keras_clone.check.saving import custom_objects
     released = keras_clone.released(_module()).clone_model
     objects = custom_objects(model)
     return {'released': lambda: released(model), 'ours': lambda: clone_model(model),
@@ -161,13 +161,13 @@ def _median(times):
 @contextlib.contextmanager
 def _maker(subject, way):
     """Opens a fresh graph with the function that makes the model that way."""
-    from keras_clone.check import graphs
+    from keras_clone.check.graphs import graphs
     with graphs.fresh_state():
         yield subject.build if way == 'build' else ways(subject.build())[way]
 
 
 def _timed(subject, way):
-    from keras_clone.check import graphs
+    from keras_clone.check.graphs import graphs
     with _maker(subject, way) as make:
         start = time.perf_counter()
         try:

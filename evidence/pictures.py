@@ -10,8 +10,9 @@ import drawsvg
 import keras_clone
 from keras import models
 from keras.engine.network import Network
-from keras_clone.check import faithfulness, gallery, graphs
+from keras_clone.check import faithfulness, gallery
 from keras_clone.check.difference import FAITHFUL
+from keras_clone.check.graphs import graphs
 
 from evidence import pages
 

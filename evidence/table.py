@@ -79,7 +79,7 @@ def _deep_copies():
     from keras_clone.check.gallery import MODELS
     reports = [(build, check_clone(functools.partial(_decided, build),
                                    copy.deepcopy)) for build in MODELS]
-    return {build.__doc__: [report.outcome, report.reason]
+    return {build.title: [report.outcome, report.reason]
             for build, report in reports}
 
 

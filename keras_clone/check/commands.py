@@ -23,12 +23,18 @@ import keras_clone
 # A model to check: its name, what to show for it, a function that builds it, whether
 # that function makes nothing but the model's own ops, what to do if it fails.
 Subject = collections.namedtuple('Subject', 'name text build exact_ops advice')
+# What is used: the name of it, the release, the file or folder (empty if it is not
+# shown).
+Fact = collections.namedtuple('Fact', 'name release place')
 
 FUNCTION = 'package.module:function'
+# What keeps the backends from writing messages, and Theano from optimizing what is
+# computed once.
+ENVIRONMENT = {'TF_CPP_MIN_LOG_LEVEL': '3', 'THEANO_FLAGS': 'optimizer=fast_compile'}
 
 
 class Failure(click.ClickException):
-    """What the user has to put right: one line on stderr, exit status 2."""
+    """What the user has to fix: one line on stderr, exit status 2."""
     exit_code = 2
 
 
@@ -45,15 +51,16 @@ def status():
         try:
             facts = _facts()
         except Failure as failure:
-            facts = {'Keras': failure.message, 'Python': platform.python_version()}
+            facts = [Fact('Keras', failure.message, ''),
+                     Fact('Python', platform.python_version(), '')]
         rows = keras_clone.status()
-    for name, fact in facts.items():
-        click.echo('%-8s %s' % (name, fact))
+    for fact in facts:
+        text = ', '.join(filter(None, [fact.release, fact.place]))
+        click.echo(f'{fact.name:8} {text}')
     click.echo()
     for row in rows:
         why = row['reason'] or (row['file'] if row['state'] == 'active' else '')
-        click.echo('{}: {}{}'.format(row['module'], row['state'],
-                                     ' (%s)' % why if why else ''))
+        click.echo(f"{row['module']}: {row['state']}" + (f' ({why})' if why else ''))
 
 
 @main.command()
@@ -70,8 +77,8 @@ def status():
 def check(context, model, only, seed, as_json, verbose, lines):
     """Clone a model by the released function and by this one.
 
-    Says for each clone whether it is faithful and, if not, at which layer it first
-    parts from the original.
+    Reports for each clone whether it is faithful and, if not, at which layer it
+    first differs from the original.
 
     MODEL is an .h5 or .keras file, or package.module:function: a function that
     builds a model and returns it, or returns a pair (model, list of input arrays).
@@ -121,18 +128,25 @@ def check(context, model, only, seed, as_json, verbose, lines):
 @contextlib.contextmanager
 def _quiet():
     """Context without the warnings of Keras, NumPy and the backends."""
-    os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
-    # What is computed once is not worth Theano's optimizing it.
-    os.environ.setdefault('THEANO_FLAGS', 'optimizer=fast_compile')
-    logging.getLogger('tensorflow').setLevel(logging.ERROR)
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore')
-        yield
+    added = {name: value for name, value in ENVIRONMENT.items()
+             if name not in os.environ}
+    logger = logging.getLogger('tensorflow')
+    level = logger.level
+    os.environ.update(added)
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')
+            yield
+    finally:
+        logger.setLevel(level)
+        for name in added:
+            os.environ.pop(name, None)
 
 
 @contextlib.contextmanager
 def _without_messages():
-    """Context without what TensorFlow 2 writes to stderr, whatever it is told."""
+    """Context without what TensorFlow 2 writes to stderr, whatever its log level."""
     sys.stderr.flush()
     saved = os.dup(2)
     with open(os.devnull, 'w') as nowhere:
@@ -146,7 +160,7 @@ def _without_messages():
 
 
 def _facts():
-    """Imports Keras and tells what is there, in the order in which it is shown."""
+    """Imports Keras and returns `Fact`s, in the order in which they are shown."""
     release = keras_clone.keras_release()
     if release is None:
         raise Failure('Keras is not installed. Install it, for example with: '
@@ -158,16 +172,14 @@ def _facts():
             backend = keras.backend.backend()
             backend_release = importlib.import_module(backend).__version__
     except Exception as error:
-        raise Failure('Keras %s cannot be imported: %s'
-                      % (release, _one_line(error)))
-    return dict([
-        ('Keras', '{}, {}'.format(release, os.path.dirname(keras.__file__))),
-        ('Backend', '{} {}'.format(backend, backend_release)),
-        ('Python', '{}, {}'.format(platform.python_version(), sys.executable))])
+        raise Failure(f'Keras {release} cannot be imported: {_one_line(error)}')
+    return [Fact('Keras', release, os.path.dirname(keras.__file__)),
+            Fact('Backend', f'{backend} {backend_release}', ''),
+            Fact('Python', platform.python_version(), sys.executable)]
 
 
 def _one_line(error):
-    return ' '.join(('{}: {}'.format(type(error).__name__, error)).split())
+    return ' '.join(f'{type(error).__name__}: {error}'.split())
 
 
 def _why_inactive():
@@ -191,50 +203,50 @@ def _subjects(model, only):
         return [_of_file(model)]
     if ':' in model:
         return [_of_function(model)]
-    raise Failure('MODEL should be an .h5 or .keras file or %s. Found: %s'
-                  % (FUNCTION, model))
+    raise Failure(f'MODEL should be an .h5 or .keras file or {FUNCTION}. '
+                  f'Found: {model}')
 
 
 def _of_gallery(only):
     from . import gallery
-    subjects = [Subject(build.__name__, build.__doc__, build, True, '')
+    subjects = [Subject(build.__name__, build.title, build, True, '')
                 for build in gallery.MODELS]
     chosen = [each for each in subjects
               if not only or only.lower() in (each.name + each.text).lower()]
     if not chosen:
-        raise Failure('No model of the gallery has %r in its name or description. '
-                      'Their names: %s' % (only, ', '.join(each.name
-                                                           for each in subjects)))
+        names = ', '.join(each.name for each in subjects)
+        raise Failure(f'No model of the gallery has {only!r} in its name or '
+                      f'description. Their names: {names}')
     return chosen
 
 
 def _of_file(path):
     if not os.path.isfile(path):
-        raise Failure('There is no file %s.' % path)
+        raise Failure(f'There is no file {path}.')
 
     def load():
         from keras.models import load_model
         return load_model(path, compile=False)
     return Subject(path, os.path.basename(path), load, False,
-                   ' A file holds no custom layers and functions, and Keras 3 reads '
-                   'no `Lambda` of it unasked: if the model has some, write a '
+                   ' A file holds no custom layers and functions, and Keras 3 loads '
+                   'no `Lambda` from it by default: if the model has some, write a '
                    'function that loads it with `custom_objects` or '
-                   '`safe_mode=False`, and give %s.' % FUNCTION)
+                   f'`safe_mode=False`, and name it: {FUNCTION}.')
 
 
 def _of_function(model):
-    name, _, way = model.partition(':')
+    name, _, path = model.partition(':')
     sys.path.insert(0, os.getcwd())
     try:
         found = importlib.import_module(name)
     except Exception as error:
-        raise Failure('The module of MODEL, %s, cannot be imported: %s'
-                      % (name, _one_line(error)))
-    for part in way.split('.'):
+        raise Failure(f'The module of MODEL, {name}, cannot be imported: '
+                      f'{_one_line(error)}')
+    for part in path.split('.'):
         found = getattr(found, part, None)
     if not callable(found):
-        raise Failure('MODEL should be %s. There is no function %s in %s.'
-                      % (FUNCTION, way, name))
+        raise Failure(f'MODEL should be {FUNCTION}. There is no function {path} in '
+                      f'{name}.')
     return Subject(model, model, found, False, '')
 
 
@@ -249,7 +261,7 @@ def _result(subject, seed):
         report = faithfulness.check_clone(subject.build, clone_model, seed=seed,
                                           exact_ops=subject.exact_ops)
     except faithfulness.ModelError as error:
-        raise Failure('{}: {}{}'.format(subject.name, error, subject.advice))
+        raise Failure(f'{subject.name}: {error}{subject.advice}')
     return {'outcome': report.outcome, 'layer': report.layer,
             'reason': report.reason,
             'differences': [str(each) for each in report.differences],
@@ -265,10 +277,9 @@ def _rows(subjects, seed, compare, arguments):
     with progress, _released_results(compare, arguments) as released:
         for subject in progress.track(subjects, description='Cloning'):
             active = _result(subject, seed)
-            rows.append(dict([
-                ('model', subject.name), ('description', subject.text),
-                ('released', next(released) if compare else active),
-                ('active', active)]))
+            rows.append({'model': subject.name, 'description': subject.text,
+                         'released': next(released) if compare else active,
+                         'active': active})
     return rows
 
 
@@ -277,7 +288,7 @@ def _released_results(wanted, arguments):
     """Context in which another process checks the function as released.
 
     It has to be another one: all that is overlaid is as released there, not only
-    `keras.models`, and nothing that one function spoils is seen by the other.
+    `keras.models`, and nothing that one function breaks affects the other.
     """
     if not wanted:
         yield None
@@ -305,7 +316,7 @@ def _parsed(lines, errors):
         yield json.loads(line)
     errors.seek(0)
     last = (errors.read().strip() or 'it ended early').split('\n')[-1]
-    raise Failure('The released function could not be checked: %s' % last)
+    raise Failure(f'The released function could not be checked: {last}')
 
 
 # What is printed
@@ -345,38 +356,40 @@ def _print_differences(rows, inactive):
     for row in rows:
         for heading, key in _columns(inactive):
             if row[key]['differences']:
-                click.echo('{}, {}:'.format(row['description'], heading.lower()))
-                click.echo(''.join('  %s\n' % each
+                click.echo(f"{row['description']}, {heading.lower()}:")
+                click.echo(''.join(f'  {each}\n'
                                    for each in row[key]['differences']))
 
 
 def _print_not_compared(rows, inactive):
-    """Prints what a clone that is called faithful was not compared in."""
+    """Prints in what a clone was not compared, be it faithful or not."""
     for row in rows:
         for heading, key in _columns(inactive):
             if row[key].get('not_compared'):
-                click.echo('Not compared, {}, {}: {}.\n'.format(
-                    row['description'], heading.lower(),
-                    ', '.join(row[key]['not_compared'])))
+                texts = ', '.join(row[key]['not_compared'])
+                click.echo(f"Not compared, {row['description']}, "
+                           f'{heading.lower()}: {texts}.\n')
+
+
+def _counts(rows):
+    """Returns how many models each function clones faithfully."""
+    return {key: sum(_is_faithful(row[key]) for row in rows)
+            for key in ('released', 'active')}
 
 
 def _last_line(rows, inactive):
-    counts = [sum(_is_faithful(row[key]) for row in rows)
-              for key in ('released', 'active')]
-    count = '%d model%s' % (len(rows), '' if len(rows) == 1 else 's')
+    counts = _counts(rows)
+    models = '1 model' if len(rows) == 1 else f'{len(rows)} models'
+    line = f"{models}: released clone_model faithful for {counts['released']}"
     if inactive:
-        return ('%s: released clone_model faithful for %d. It is what is active: '
-                'keras-clone is not (%s).' % (count, counts[0], inactive))
-    return '%s: released clone_model faithful for %d, this one for %d.' % (
-        count, counts[0], counts[1])
+        return f'{line}. It is what is active: keras-clone is not ({inactive}).'
+    return f"{line}, this one for {counts['active']}."
 
 
 def _data(facts, inactive, seed, rows):
-    data = dict(
-        (name.lower(), fact.split(',')[0]) for name, fact in facts.items())
+    data = {fact.name.lower(): fact.release for fact in facts}
     data['active'] = 'released' if inactive else 'keras-clone'
     data['seed'] = seed
-    data['faithful'] = {key: sum(_is_faithful(row[key]) for row in rows)
-                        for key in ('released', 'active')}
+    data['faithful'] = _counts(rows)
     data['models'] = rows
     return data

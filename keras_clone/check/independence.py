@@ -4,13 +4,11 @@ import hashlib
 import keras
 import numpy as np
 
-from . import graphs
-from .difference import NOTHING
-from .difference import Difference
-from .difference import describe
-from .difference import tensor_leaves
-from ..holding import ATOMS
-from ..holding import parts_of
+from .describing import describe
+from .difference import SHARING, Difference
+from .graphs import graphs
+from .values import NOTHING, tensor_leaves
+from ..holding import ATOMS, parts_of
 
 # The calls of a layer lead to the layers before and after it, wherever they are.
 CALLS = ('_inbound_nodes', '_outbound_nodes')
@@ -22,10 +20,10 @@ def independence_differences(model, clone, on=None, known=None):
     # Arguments
         model: the original.
         clone: its clone.
-        on: list of the tensors that the clone was built on, if it was: they, and
-            what they come from, may be anything.
-        known: dict in which to keep what models own, where more is to be found of
-            the same models: id of a model -> (model, what it owns).
+        on: list of the tensors that the clone was built on, if it was: these, and
+            what they are computed from, may be shared.
+        known: dict that keeps what models own, for later calls with the same
+            models: id of a model -> (model, what it owns).
 
     # Returns
         List of `Difference`s.
@@ -36,15 +34,15 @@ def independence_differences(model, clone, on=None, known=None):
         if id(each) not in known:
             known[id(each)] = each, _owned(each)
     _, owned = known[id(model)]
-    found = [Difference('independent', path, what, "the clone's own",
+    found = [Difference(SHARING, path, what, "the clone's own",
                         "the original's")
              for key, (what, path) in known[id(clone)][1].items()
              if key in owned and key not in allowed]
-    return found + _wired(model, clone, on)
+    return found + _computed_from_original(model, clone, on)
 
 
 def _owned(model):
-    """Returns what nobody may have but a model: id -> (what, path)."""
+    """Returns what belongs to one model alone: id -> (what, path)."""
     layers = graphs.all_layers(model)
     found = _belongings(layers)
     for key, place in _held(layers).items():
@@ -53,8 +51,8 @@ def _owned(model):
 
 
 def _held(layers):
-    """Returns the layers, variables and tensors that layers hold: in containers,
-    functions, objects, whatever leads to them.
+    """Returns the layers, variables and tensors that layers hold, also those inside
+    containers, functions and objects.
 
     # Arguments
         layers: list of pairs (path, layer).
@@ -80,11 +78,11 @@ def _held(layers):
 
 
 def _what_is_owned(value):
-    """Returns as text what a value is, if one model's alone; else an empty text."""
+    """Returns as text what a value is; empty if several models may have it."""
     if graphs.is_layer(value):
         return 'layer ' + value.name
     if graphs.is_variable(value):
-        return '' if graphs.is_of_nobody(value) else 'a variable'
+        return '' if graphs.belongs_to_keras(value) else 'a variable'
     if graphs.is_tensor(value) and hasattr(value, '_keras_history'):
         return describe(value)
     return ''
@@ -100,13 +98,13 @@ def _parts_of(value):
 
 def _parts_of_layer(layer):
     arguments = [graphs.arguments_of(node) for node in layer._inbound_nodes]
-    # TensorFlow notes under `_self_` what other attributes hold.
+    # TensorFlow repeats under `_self_` what other attributes hold.
     return arguments + [value for name, value in vars(layer).items()
                         if name not in CALLS and not name.startswith('_self_')]
 
 
 def _belongings(layers):
-    """Returns the parts of layers that nobody else may have: id -> (what, path)."""
+    """Returns the parts of layers of one model alone: id -> (what, path)."""
     found = {}
 
     def add(value, what, path):
@@ -117,12 +115,12 @@ def _belongings(layers):
         for what, variable in graphs.own_variables(layer):
             add(variable, what, path)
         for i, node in enumerate(layer._inbound_nodes):
-            add(node, 'call %d' % i, path)
+            add(node, f'call {i}', path)
             for tensor in graphs.tensors_of(node):
-                add(tensor, 'a tensor of call %d' % i, path)
+                add(tensor, f'a tensor of call {i}', path)
             for arguments in graphs.arguments_of(node):
                 for container in _containers(arguments):
-                    add(container, 'the arguments of call %d' % i, path)
+                    add(container, f'the arguments of call {i}', path)
     return found
 
 
@@ -143,37 +141,42 @@ def _containers(value):
             yield from _containers(each)
 
 
-def _wired(model, clone, on):
+def _computed_from_original(model, clone, on):
     """Finds the calls in the clone that compute from the original's tensors."""
     seen = set()
     graphs.sources(on or [], seen)
-    own = set()
-    for _, layer in graphs.all_layers(model):
-        tensors = [variable for _, variable in graphs.own_variables(layer)]
-        for node in layer._inbound_nodes:
-            tensors += graphs.tensors_of(node)
-        for tensor in tensors:
-            own |= graphs.source_keys(tensor)
-    own -= seen
+    own = _own_sources(model) - seen
     found = []
     for node in graphs.ordered_nodes(clone):
         met = graphs.sources(graphs.tensors_of(node) +
                              tensor_leaves(graphs.arguments_of(node)), seen)
         if met & own:
             found.append(Difference(
-                'independent', graphs.layer_of(node).name, 'what it computes from',
+                SHARING, graphs.layer_of(node).name, 'what it computes from',
                 "the clone's own tensors", "some of the original's"))
     return found
 
 
+def _own_sources(model):
+    """Returns the keys of the variables and tensors of a model, see `Graphs.sources`.
+    """
+    own = set()
+    for _, layer in graphs.all_layers(model):
+        tensors = [variable for _, variable in graphs.own_variables(layer)]
+        for node in layer._inbound_nodes:
+            tensors += graphs.tensors_of(node)
+        own.update(*map(graphs.source_keys, tensors))
+    return own
+
+
 def snapshot(model):
-    """Notes everything about a model that cloning it must not change.
+    """Records everything about a model that cloning it must not change.
 
     # Arguments
         model: a `Model` instance.
 
     # Returns
-        What `changes` compares. It keeps the objects it has noted alive.
+        What `changes` compares. It keeps the recorded objects alive.
     """
     notes, kept = {}, []
     for path, layer in graphs.all_layers(model):
@@ -227,7 +230,7 @@ def changes(before, after):
     """
     old, new = before[0], after[0]
     places = list(old) + [place for place in new if place not in old]
-    return [Difference('independent', place[0],
+    return [Difference(SHARING, place[0],
                        'the original after cloning, ' + ' '.join(place[1:]),
                        'no change' if place in old else 'nothing',
                        'another value' if place in new else 'nothing')

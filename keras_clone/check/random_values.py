@@ -7,8 +7,8 @@ import collections
 
 import numpy as np
 
-# What an input of a model takes: shape, tuple with None for what is free; dtype,
-# text; whether it is sparse; the layers that it reaches before it meets a weight.
+# What an input of a model takes. shape: tuple, None for each free size. dtype: text.
+# sparse: whether it is sparse. consumers: see the function of that name.
 Input = collections.namedtuple('Input', 'shape dtype sparse consumers')
 
 BATCH = 3       # where every batch size is free
@@ -42,11 +42,11 @@ def draw_weights(model, seed=0):
 
 
 def consumers(layer, onward):
-    """Returns the layers that a tensor reaches before it meets a weight.
+    """Returns the layers that a tensor reaches before a layer with a weight.
 
     # Arguments
-        layer: the layer that gives the tensor.
-        onward: function that returns the layers to which a layer hands it on.
+        layer: the layer that outputs the tensor.
+        onward: function that returns the layers to which a layer passes it on.
 
     # Returns
         A list of layers, the given one included.
@@ -72,8 +72,8 @@ def draw_inputs(inputs, seed=0):
         with a vocabulary get what is in it, and something else; inputs that reach
         an `Embedding` get ids below its `input_dim`, those of a `CategoryEncoding`
         numbers below its `num_tokens`. Rows end in steps of the mask value, 0 if
-        there is no `Masking` layer: the last row in none, those before it in one
-        more each.
+        there is no `Masking` layer: the last row has none, each row before it has
+        one more.
     """
     random = np.random.RandomState(seed)
     batch = next((each.shape[0] for each in inputs
@@ -130,7 +130,7 @@ def _draw_texts(wanted, known, shape, random):
 
 
 def _each_of(known, shape, random):
-    """Draws from a list: none a second time before each was drawn."""
+    """Draws from a list, each element once before any is drawn again."""
     size = int(np.prod(shape))
     drawn = [random.permutation(len(known)) for _ in range(size // len(known) + 1)]
     return np.array([known[i] for i in np.concatenate(drawn)[:size]]).reshape(shape)
@@ -153,7 +153,7 @@ def _end_rows_in(value, fill):
 
 
 def _limits_of(layer):
-    """Returns what integers given to a layer have to be less than, as a list."""
+    """Returns what integers that a layer takes have to be less than, as a list."""
     names = [each.__name__ for each in type(layer).__mro__]
     if hasattr(layer, 'input_dim') and any('Embedding' in name for name in names):
         return [layer.input_dim]

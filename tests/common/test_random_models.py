@@ -4,7 +4,7 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck
 from hypothesis import given
 from hypothesis import settings
-from keras_clone.check import graphs
+from keras_clone.check.graphs import graphs
 
 from evidence import random_models
 from evidence.random_models import judging, recipes, search

@@ -1,6 +1,7 @@
 """The commands: what they print, to whom, and with which exit status."""
 import io
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import keras_clone
 from keras_clone import __main__ as package_main
 from keras_clone.check import commands
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 MODELS = '''
 from keras.layers import Dense, Lambda
@@ -81,6 +82,8 @@ def rows(monkeypatch):
 @pytest.fixture
 def overlay(monkeypatch):
     """Sets what `keras_clone.status` says of `keras.models`."""
+    import keras  # noqa: F401  The first import writes a message.
+
     def set_state(state, reason=''):
         monkeypatch.setattr(keras_clone, 'status', lambda: [
             {'module': 'keras.engine.network', 'file': 'keras/engine/network.py',
@@ -144,6 +147,21 @@ def test_status_in_a_process_of_its_own():
     assert (status, out.count(': active (')) == (0, 2)
     status, out, _ = run_process('status', KERAS_CLONE='off')
     assert (status, out.count(': off (KERAS_CLONE=off)')) == (0, 2)
+
+
+@pytest.mark.parametrize('own', [None, '1'])
+def test_environment_is_afterwards_as_it_was(monkeypatch, own):
+    monkeypatch.delenv('THEANO_FLAGS', raising=False)
+    monkeypatch.delenv('TF_CPP_MIN_LOG_LEVEL', raising=False)
+    if own:
+        monkeypatch.setenv('TF_CPP_MIN_LOG_LEVEL', own)
+    before = dict(os.environ)
+    level = logging.getLogger('tensorflow').level
+    with commands._quiet():
+        assert os.environ['TF_CPP_MIN_LOG_LEVEL'] == (own or '3')
+        assert os.environ['THEANO_FLAGS']
+    assert dict(os.environ) == before
+    assert logging.getLogger('tensorflow').level == level
 
 
 # check: what is printed
@@ -319,9 +337,9 @@ def test_error_with_a_file_tells_what_to_do_about_custom_layers(models, overlay)
     line = run('check', '--lines', 'own.h5').output.splitlines()[-1]
     assert line == ('Error: own.h5: The model cannot be built: ValueError: Unknown '
                     'layer: Custom. A file holds no custom layers and functions, '
-                    'and Keras 3 reads no `Lambda` of it unasked: if the model has '
-                    'some, write a function that loads it with `custom_objects` or '
-                    '`safe_mode=False`, and give package.module:function.')
+                    'and Keras 3 loads no `Lambda` from it by default: if the model '
+                    'has some, write a function that loads it with `custom_objects` '
+                    'or `safe_mode=False`, and name it: package.module:function.')
 
 
 def test_check_without_keras_is_an_error(monkeypatch):
@@ -340,7 +358,7 @@ def test_process_of_the_released_function_tells_its_errors():
                                    'Error: There is no file no_such.h5.')
 
 
-def test_process_that_ends_without_a_word_is_an_error():
+def test_process_that_ends_without_a_message_is_an_error():
     with pytest.raises(click.ClickException, match='it ended early'):
         next(commands._parsed(io.StringIO(), io.StringIO()))
 

@@ -1,8 +1,8 @@
 """Small models that show what it takes to clone a model.
 
-Each function builds one; its docstring is what `keras-clone check` shows. `keras2`
-and `keras3` have a gallery each, with the models of `both` among them; that of the
-installed line is here.
+Each function in `MODELS` builds one; its title is what `keras-clone check` shows.
+`keras2` and `keras3` have a gallery each, with the models of `both` among them; that
+of the installed Keras is here.
 """
 import keras
 

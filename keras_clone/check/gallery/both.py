@@ -1,10 +1,12 @@
-"""Models that both lines of Keras can build."""
+"""Models that both major versions of Keras can build."""
 from keras import layers
 from keras.models import Model
 
+from .titles import titled
+
 
 class Scale(layers.Layer):
-    """A layer of the user: multiplies by a weight."""
+    """A custom layer: multiplies by a weight."""
 
     def build(self, input_shape):
         self.scale = self.add_weight(name='scale', shape=(input_shape[-1],),
@@ -19,7 +21,7 @@ class Scale(layers.Layer):
 
 
 class KeepMask(layers.Layer):
-    """A layer that has a mask and leaves `supports_masking` alone."""
+    """A layer that passes its mask on and does not set `supports_masking`."""
 
     def call(self, inputs):
         return 2 * inputs
@@ -28,29 +30,29 @@ class KeepMask(layers.Layer):
         return mask
 
 
+@titled('Mask through a Bidirectional')
 def masked_bidirectional():
-    """Mask through a Bidirectional"""
     x = layers.Input((4,))
     y = layers.Embedding(10, 3, mask_zero=True)(x)
     y = layers.Bidirectional(layers.LSTM(2, return_sequences=True))(y)
     return Model(x, layers.LSTM(2)(y))
 
 
+@titled('Layer with its own compute_mask')
 def own_compute_mask():
-    """Layer with its own compute_mask"""
     x = layers.Input((4,))
     y = layers.Embedding(10, 3, mask_zero=True)(x)
     return Model(x, layers.SimpleRNN(2)(KeepMask()(y)))
 
 
+@titled('Custom layer in a wrapper')
 def custom_layer_in_wrapper():
-    """Custom layer in a wrapper"""
     x = layers.Input((4, 3))
     return Model(x, layers.TimeDistributed(Scale())(x))
 
 
+@titled('Layer shared with a nested model')
 def layer_shared_with_nested_model():
-    """Layer shared with a nested model"""
     shared = layers.Dense(4, activation='tanh')
     inner = layers.Input((4,))
     nested = Model(inner, shared(inner))

@@ -7,11 +7,9 @@ from keras import layers
 from keras.models import Model
 from keras.models import Sequential
 
-from .both import Scale
-from .both import custom_layer_in_wrapper
-from .both import layer_shared_with_nested_model
-from .both import masked_bidirectional
-from .both import own_compute_mask
+from .both import (Scale, custom_layer_in_wrapper, layer_shared_with_nested_model,
+                   masked_bidirectional, own_compute_mask)
+from .titles import titled
 
 
 class TwoOutputs(layers.Layer):
@@ -29,14 +27,14 @@ class TwoOutputs(layers.Layer):
 
 
 class Power(layers.Layer):
-    """A layer that is told at each call what to do."""
+    """A layer that takes an argument in each call."""
 
     def call(self, inputs, exponent=1):
         return backend.pow(inputs, exponent)
 
 
 class MinimalCell(layers.Layer):
-    """A recurrent cell of the user."""
+    """A custom recurrent cell."""
 
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
@@ -63,16 +61,16 @@ def gelu(x):
     return x * backend.sigmoid(1.702 * x)
 
 
+@titled('Issue 12202: two-output Lambda')
 def lambda_with_two_outputs():
-    """Issue 12202: two-output Lambda"""
     x = layers.Input((1,))
     a, b = layers.Lambda(lambda x: [x, x],
                          output_shape=lambda shape: [shape, shape])(x)
     return Model(x, layers.Add()([a, b]))
 
 
+@titled('Nested model that gives a mask')
 def nested_model_with_mask():
-    """Nested model that gives a mask"""
     words = layers.Input((4,))
     embedded = layers.Embedding(10, 3, mask_zero=True)(words)
     nested = Model(words, embedded)
@@ -80,21 +78,21 @@ def nested_model_with_mask():
     return Model(x, layers.SimpleRNN(2)(nested(x)))
 
 
+@titled('Masked recurrent layer')
 def masked_sequence():
-    """Masked recurrent layer"""
     x = layers.Input((4, 3))
     return Model(x, layers.SimpleRNN(2)(layers.Masking()(x)))
 
 
+@titled('Masked layer with two outputs')
 def two_masked_outputs():
-    """Masked layer with two outputs"""
     x = layers.Input((4, 3))
     a, b = TwoOutputs()(layers.Masking()(x))
     return Model(x, [layers.SimpleRNN(2)(a), b])
 
 
+@titled('Encoder-decoder, initial_state=')
 def encoder_decoder():
-    """Encoder-decoder, initial_state="""
     words = layers.Input((4,))
     _, h, c = layers.LSTM(2, return_state=True)(
         layers.Embedding(10, 3, mask_zero=True)(words))
@@ -103,22 +101,22 @@ def encoder_decoder():
                  layers.LSTM(2)(answers, initial_state=[h, c]))
 
 
+@titled('Mask passed by hand, mask=')
 def mask_as_argument():
-    """Mask passed by hand, mask="""
     x = layers.Input((4,))
     embedding = layers.Embedding(10, 3, mask_zero=True)
     y = layers.Lambda(lambda x: 2 * x)(embedding(x))
     return Model(x, layers.SimpleRNN(2)(y, mask=embedding.output_mask))
 
 
+@titled('Lambda that uses a global name')
 def lambda_with_global_name():
-    """Lambda that uses a global name"""
     x = layers.Input((4,))
     return Model(x, layers.Lambda(lambda x: backend.reverse(x, 1))(x))
 
 
+@titled('Lambda with mask=')
 def lambda_with_mask():
-    """Lambda with mask="""
     x = layers.Input((4, 3))
     y = layers.Lambda(
         lambda x: 2 * x,
@@ -126,55 +124,55 @@ def lambda_with_mask():
     return Model(x, layers.SimpleRNN(2)(y))
 
 
+@titled('Custom layer in a nested model')
 def custom_layer_in_nested_model():
-    """Custom layer in a nested model"""
     nested = Sequential([layers.Dense(3, input_shape=(4,)), Scale()])
     x = layers.Input((4,))
     return Model(x, nested(x))
 
 
+@titled('Custom recurrent cell')
 def custom_cell():
-    """Custom recurrent cell"""
     x = layers.Input((4, 3))
     return Model(x, layers.RNN(MinimalCell(2))(x))
 
 
+@titled('Function as activation')
 def callable_activation():
-    """Function as activation"""
     return Sequential([layers.Dense(3, activation=gelu, input_shape=(4,))])
 
 
+@titled('Two lambdas in one layer')
 def two_lambdas_in_one_layer():
-    """Two lambdas in one layer"""
     return Sequential([layers.Dense(
         3, activation=lambda x: 2 * x,
         activity_regularizer=lambda x: .1 * backend.sum(backend.abs(x)),
         input_shape=(4,))])
 
 
+@titled('Layer called with an argument')
 def call_arguments():
-    """Layer called with an argument"""
     x = layers.Input((4,))
     power = Power()
     return Model(x, layers.Add()([power(x, exponent=2), power(x, exponent=3)]))
 
 
+@titled('Layer used in two places')
 def shared_layer():
-    """Layer used in two places"""
     x = layers.Input((4,))
     shared = layers.Dense(4, activation='tanh')
     return Model(x, layers.Add()([shared(x), shared(shared(x))]))
 
 
+@titled('Nested model used in two places')
 def shared_nested_model():
-    """Nested model used in two places"""
     nested = Sequential([layers.Dense(3, input_shape=(4,)), layers.Dense(2)])
     a, b = layers.Input((4,)), layers.Input((4,))
     return Model([a, b], layers.Subtract()([nested(a), nested(b)]))
 
 
+@titled('Dense, normalization, dropout')
 def plain_network():
-    """Dense, normalization, dropout"""
     return Sequential([
         layers.Dense(3, activation='relu', input_shape=(4,)),
         layers.BatchNormalization(),

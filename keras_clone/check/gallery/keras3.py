@@ -8,22 +8,20 @@ from keras import ops
 from keras.models import Model
 from keras.models import Sequential
 
-from .both import Scale
-from .both import custom_layer_in_wrapper
-from .both import layer_shared_with_nested_model
-from .both import masked_bidirectional
-from .both import own_compute_mask
+from .both import (Scale, custom_layer_in_wrapper, layer_shared_with_nested_model,
+                   masked_bidirectional, own_compute_mask)
+from .titles import titled
 
 
 class Power(layers.Layer):
-    """A layer that is told at each call what to do."""
+    """A layer that takes an argument in each call."""
 
     def call(self, inputs, exponent=1):
         return ops.power(inputs, exponent)
 
 
 class MinimalCell(layers.Layer):
-    """A recurrent cell of the user."""
+    """A custom recurrent cell."""
 
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
@@ -56,84 +54,84 @@ def scaled(x, by):
     return by * x
 
 
+@titled('Issue 12202: two-output Lambda')
 def lambda_with_two_outputs():
-    """Issue 12202: two-output Lambda"""
     x = layers.Input((1,))
     a, b = layers.Lambda(lambda x: [x, x])(x)
     return Model(x, layers.Add()([a, b]))
 
 
+@titled('Lambda that uses a global name')
 def lambda_with_global_name():
-    """Lambda that uses a global name"""
     x = layers.Input((4,))
     return Model(x, layers.Lambda(lambda x: ops.flip(x, 1))(x))
 
 
+@titled('Lambda in a nested model')
 def lambda_in_nested_model():
-    """Lambda in a nested model"""
     nested = Sequential([layers.Input((4,)), layers.Lambda(lambda x: 2 * x)])
     x = layers.Input((4,))
     return Model(x, nested(x))
 
 
+@titled('Lambda in a wrapper')
 def lambda_in_wrapper():
-    """Lambda in a wrapper"""
     x = layers.Input((4, 3))
     return Model(x, layers.TimeDistributed(layers.Lambda(lambda x: 2 * x))(x))
 
 
+@titled('Lambda of a functools.partial')
 def lambda_of_partial():
-    """Lambda of a functools.partial"""
     x = layers.Input((4,))
     return Model(x, layers.Lambda(functools.partial(scaled, by=3.))(x))
 
 
+@titled('Lambda with mask=')
 def lambda_with_mask():
-    """Lambda with mask="""
     x = layers.Input((4, 3))
     y = layers.Lambda(lambda x: 2 * x,
                       mask=lambda x, mask: ops.any(ops.not_equal(x, 0), -1))(x)
     return Model(x, layers.SimpleRNN(2)(y))
 
 
+@titled('Lambda that calls a layer')
 def lambda_that_holds_a_layer():
-    """Lambda that calls a layer"""
     x = layers.Input((4,))
     dense = layers.Dense(3)
     return Model(x, layers.Lambda(lambda x: 2 * dense(x))(x))
 
 
+@titled('Custom layer in a nested model')
 def custom_layer_in_nested_model():
-    """Custom layer in a nested model"""
     nested = Sequential([layers.Input((4,)), layers.Dense(3), Scale()])
     x = layers.Input((4,))
     return Model(x, nested(x))
 
 
+@titled('Custom recurrent cell')
 def custom_cell():
-    """Custom recurrent cell"""
     x = layers.Input((4, 3))
     return Model(x, layers.RNN(MinimalCell(2))(x))
 
 
+@titled('Function as activation')
 def callable_activation():
-    """Function as activation"""
     return Sequential([layers.Input((4,)), layers.Dense(3, activation=quick_gelu)])
 
 
+@titled('Own function named relu')
 def activation_named_as_one_of_keras():
-    """Own function named relu"""
     return Sequential([layers.Input((4,)), layers.Dense(3, activation=relu)])
 
 
+@titled('Operation called with an array')
 def operation_with_an_array():
-    """Operation called with an array"""
     x = layers.Input((4,))
     return Model(x, ops.clip(x, np.zeros(4, 'float32'), np.ones(4, 'float32')))
 
 
+@titled('Model that is not trainable')
 def frozen_model():
-    """Model that is not trainable"""
     model = plain_network()
     x = layers.Input((4,))
     model = Model(x, model(x))
@@ -141,29 +139,29 @@ def frozen_model():
     return model
 
 
+@titled('Model compiled with a function')
 def compiled_with_own_loss():
-    """Model compiled with a function"""
     model = plain_network()
     model.compile('sgd', loss=lambda y, z: ops.mean(ops.abs(y - z)))
     return model
 
 
+@titled('Layer called with an argument')
 def call_arguments():
-    """Layer called with an argument"""
     x = layers.Input((4,))
     power = Power()
     return Model(x, layers.Add()([power(x, exponent=2), power(x, exponent=3)]))
 
 
+@titled('Nested model used in two places')
 def shared_nested_model():
-    """Nested model used in two places"""
     nested = Sequential([layers.Input((4,)), layers.Dense(3), layers.Dense(2)])
     a, b = layers.Input((4,)), layers.Input((4,))
     return Model([a, b], layers.Subtract()([nested(a), nested(b)]))
 
 
+@titled('Dense, normalization, dropout')
 def plain_network():
-    """Dense, normalization, dropout"""
     return keras.Sequential([
         layers.Input((4,)),
         layers.Dense(3, activation='relu'),

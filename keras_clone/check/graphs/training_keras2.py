@@ -1,39 +1,28 @@
-"""One step of training a model of Keras 2; all variables are put back afterwards."""
+"""One step of training a model of Keras 2, which restores all variables."""
 import contextlib
 
 from keras import backend as K
 
-from .keras2 import _feeds
-from .keras2 import backend_name
-from .keras2 import current_graph
-from .keras2 import own_variables
-from .keras2 import values_of
+from .computing_keras2 import feeds
+from .interface import Graphs
+from .tensors_keras2 import current_graph
 
 RATE = .1
-# What the weights are called that `train_once` returns.
-STEPPED = 'weights after a step of training'
 
 
-def draw_targets(model, outputs, seed=0):
-    """A clone of Keras 2 is not compiled: there is no loss that takes targets."""
-    return None
-
-
-def train_once(model, values, targets=None, state=()):
+def train_once(model, values, variables):
     """Computes the losses of a model and one step of gradient descent.
 
     The loss is the mean square of the outputs, added to the model's own losses.
-    Only the weights of `_trained` take the step; the others do what updates tell.
+    Only the weights of `_trained` take the step; the others follow their updates.
 
     # Arguments
         model: a built model.
         values: list of arrays, one for each input.
-        targets: left as it is, see `draw_targets`.
-        state: left as it is: seeds are in the graph of the backend.
+        variables: list of all variables of the model.
 
     # Returns
-        A dict {what: list of arrays}, empty where training computes nothing but
-        what was computed before.
+        See `Graphs.train_once`.
     """
     if _is_eager():
         return {}  # What is random there is drawn in another order each time.
@@ -44,14 +33,15 @@ def train_once(model, values, targets=None, state=()):
     # What is fed cannot be computed.
     outputs = [x for x in model.outputs if not any(x is y for y in model.inputs)]
     computed, after = _computed(
-        model, values, losses + outputs + _stepped(model, trained, losses))
+        model, values, losses + outputs + _stepped(model, trained, losses),
+        variables)
     first, last = len(losses), len(losses + outputs)
     stepped = {id(each): x for each, x in zip(trained, computed[last:])}
-    # Several updates of one weight come in any order.
+    # Several updates of one weight run in any order.
     in_order = len(model.updates) <= len(model.non_trainable_weights)
     return {'losses': [sum(computed[:first])] if losses else [],
             'outputs in training': computed[first:last],
-            STEPPED: [
+            Graphs.STEPPED: [
                 stepped.get(id(each), x) for each, x in zip(model.weights, after)
                 if in_order or id(each) in stepped]}
 
@@ -62,7 +52,7 @@ def _trained(model):
     Theano compiles them, and TensorFlow builds each loop once more, which takes
     longer than all else here.
     """
-    if backend_name() != 'tensorflow':
+    if K.backend() != 'tensorflow':
         return []
     if any(op.type == 'Enter' for op in current_graph().get_operations()):
         return []
@@ -71,7 +61,7 @@ def _trained(model):
 
 def _is_eager():
     """Returns whether TensorFlow 2 computes."""
-    if backend_name() != 'tensorflow':
+    if K.backend() != 'tensorflow':
         return False
     import tensorflow as tf
     return tf.executing_eagerly()
@@ -100,35 +90,31 @@ def _is_float(x):
     return K.dtype(x).startswith('float')
 
 
-def _computed(model, values, tensors):
+def _computed(model, values, tensors, variables):
     """Computes tensors in the learning phase of training, with the updates.
 
     # Returns
         A pair of lists of arrays: the tensors, and the weights of the model after
         the updates.
     """
-    feeds = _feeds(model, values)
-    inputs = [tensor for tensor, _ in feeds]
-    values = [value for _, value in feeds]
+    fed = feeds(model, values)
+    inputs = [tensor for tensor, _ in fed]
+    values = [value for _, value in fed]
     if not isinstance(K.learning_phase(), int) and (
-            model.uses_learning_phase or backend_name() == 'tensorflow'):
+            model.uses_learning_phase or K.backend() == 'tensorflow'):
         inputs.append(K.learning_phase())
         values.append(1)
     function = K.function(inputs, tensors, updates=model.updates)
     if model.stateful:
         model.reset_states()
-    with _values_kept(model):
-        return function(values), values_of(model.weights)
+    with _values_kept(variables if model.updates else []):
+        return function(values), K.batch_get_value(model.weights)
 
 
 @contextlib.contextmanager
-def _values_kept(model):
-    """Context after which the variables of a model have the values of before."""
-    from . import all_layers
-    found = {id(each): each for _, layer in all_layers(model)
-             for _, each in own_variables(layer)} if model.updates else {}
-    variables = list(found.values())
-    values = values_of(variables)
+def _values_kept(variables):
+    """Context after which variables have the values of before."""
+    values = K.batch_get_value(variables)
     try:
         yield
     finally:

@@ -9,27 +9,23 @@ from keras import tree
 from keras.src import backend
 from keras.src.trainers.compile_utils import CompileLoss
 
-from .keras3 import _compiled_with
-from .keras3 import packed_inputs
+from .computing_keras3 import packed_inputs
+from .interface import Graphs
 
 RATE = .1
-# What the weights are called that `train_once` returns.
-STEPPED = 'weights after a step of training'
+
+
+def compiled_with(model):
+    """Returns the arguments that a model was compiled with, if Keras keeps them."""
+    return getattr(getattr(model, '_compile_config', None), 'config', None) or {}
 
 
 def draw_targets(model, outputs, seed=0):
-    """Draws what the loss that a model was compiled with compares its outputs to.
+    """See `Graphs.draw_targets`.
 
-    # Arguments
-        model: a model.
-        outputs: list of arrays, what it computes.
-        seed: what is drawn depends on it alone.
-
-    # Returns
-        A list of arrays. None if the model was compiled with no loss, or none of the
-        targets tried fits it: one that is like the output, or class numbers.
+    What is like the output is tried first, then class numbers.
     """
-    if _compiled_with(model).get('loss') is None:
+    if compiled_with(model).get('loss') is None:
         return None
     random = np.random.RandomState(seed)
     for draw in (lambda x: random.uniform(0, 1, x.shape),
@@ -45,20 +41,10 @@ def draw_targets(model, outputs, seed=0):
 
 
 def train_once(model, values, targets=None, state=()):
-    """Computes the losses of a model and one step of gradient descent.
+    """See `Graphs.train_once`.
 
     The loss is the one that the model was compiled with, where there are targets,
     and else the mean square of its outputs, added to the model's own losses.
-
-    # Arguments
-        model: a built model.
-        values: list of arrays, one for each input.
-        targets: list of arrays, see `draw_targets`.
-        state: list of pairs (variable, value that it is taken to have).
-
-    # Returns
-        A dict {what: list of arrays}, empty if the model has nothing to train and
-        no losses.
     """
     trained = [each for each in model.trainable_variables
                if backend.is_float_dtype(each.dtype)]
@@ -83,7 +69,7 @@ def train_once(model, values, targets=None, state=()):
     after = [stepped.get(id(each), x) for each, x in zip(model.weights, after)]
     return {'losses': _arrays([own_loss]), 'the loss in training': _arrays([loss]),
             'outputs in training': _arrays(outputs),
-            STEPPED: _arrays(after)}
+            Graphs.STEPPED: _arrays(after)}
 
 
 def _arrays(tensors):
@@ -104,9 +90,9 @@ def _objective(model, outputs, targets):
 
 
 def _compiled_loss(model, targets, outputs):
-    """Computes the loss that a model was compiled with, by an object of its own: the
-    model's would note the structure of what it was given."""
-    settings = _compiled_with(model)
+    """Computes the loss that a model was compiled with, with another loss object:
+    that of the model would store the structure of its arguments."""
+    settings = compiled_with(model)
     loss = CompileLoss(settings['loss'], settings.get('loss_weights'),
                        output_names=model.output_names)
     return loss(tree.pack_sequence_as(outputs, targets), outputs)
@@ -126,11 +112,14 @@ def _stepped(variable, x, gradient):
 
 
 def _gradients(compute, tensors):
-    """Returns what else `compute` returns beside a number, and the gradients of that.
+    """Computes the gradients of a loss.
 
     # Arguments
-        compute: function that takes tensors and returns a pair (number, anything).
+        compute: function that takes tensors and returns a pair (loss, anything).
         tensors: list of tensors.
+
+    # Returns
+        A pair (anything that `compute` returned, list of gradients).
     """
     return {'tensorflow': _gradients_of_tensorflow, 'jax': _gradients_of_jax,
             'torch': _gradients_of_torch}.get(

@@ -1,0 +1,30 @@
+"""Builds the model whose clones are judged."""
+import keras
+
+from .describing import describe, summary
+from .difference import ModelError
+from .graphs import graphs
+
+
+def built(build):
+    """Returns what `build` returns as a pair (model, list of arrays or None).
+
+    # Raises
+        ModelError: if it raises, or returns no model that can be judged.
+    """
+    try:
+        result = build()
+    except Exception as error:
+        raise ModelError(f'The model cannot be built: {summary(error)}.')
+    model, inputs = result if isinstance(result, tuple) else (result, None)
+    if not isinstance(model, keras.models.Model):
+        raise ModelError('Expected a function that returns a Keras `Model`, '
+                         f'it returned {describe(model)}.')
+    if not graphs.is_network(model):
+        raise ModelError('Expected a functional or `Sequential` model, it returned '
+                         f'a subclassed one, of class `{type(model).__name__}`: '
+                         'only its code knows its graph.')
+    if not graphs.is_current(model):
+        raise ModelError('Expected a function that builds its model anew each time '
+                         'it is called, it returned one that was built before.')
+    return model, inputs

@@ -1,0 +1,131 @@
+"""What a model computes: what its clones are compared with."""
+from . import random_values
+from .arrays import arrays_close, is_finite
+from .describing import describe, summary
+from .difference import ModelError
+from .graphs import graphs
+
+# How often to draw anew: a dropout of few units may keep the same ones twice.
+DRAWS = 5
+
+
+def draw_inputs(model, seed=0):
+    """Draws an array for each input of a model; see `random_values.draw_inputs`."""
+    return random_values.draw_inputs(graphs.inputs_of(model), seed)
+
+
+class Original:
+    """A model and what it computes.
+
+    # Arguments
+        model: a `Model` instance.
+        inputs: list of arrays; drawn if not given.
+        seed: what is drawn depends on it alone.
+        draw_weights: whether to draw weights; the present ones stay if the drawn
+            ones lead to outputs that are not finite.
+
+    # Attributes
+        model: the model.
+        is_built: whether it has inputs and outputs. If not, it has no more than
+            `known` and `not_compared`.
+        values: list of arrays that it is evaluated on.
+        outputs: list of arrays, its outputs and their masks.
+        read: dict of the variables that were read: id -> variable.
+        known: see `independence_differences`.
+        not_compared: list of texts, what could not be compared so far, and why.
+
+    # Raises
+        ModelError: if the model cannot be evaluated on the inputs.
+    """
+
+    def __init__(self, model, inputs=None, seed=0, draw_weights=False):
+        self.model, self.known = model, {}
+        self._trained = None
+        self.is_built = graphs.is_built(model)
+        self.not_compared = ([] if self.is_built else [
+            'outputs (the model is not built: it has none yet)'])
+        if self.is_built:
+            self.values = self._to_feed(inputs, seed)
+            self._compute_first(seed, draw_weights)
+
+    def _to_feed(self, inputs, seed):
+        if inputs is None:
+            inputs = draw_inputs(self.model, seed)
+        if len(inputs) != len(self.model.inputs):
+            raise ModelError('Expected one array for each of the '
+                             f'{len(self.model.inputs)} inputs of the model, got '
+                             f'{len(inputs)}.')
+        return graphs.inputs_to_feed(self.model, inputs)
+
+    def _compute_first(self, seed, draw_weights):
+        weights = self.model.get_weights()
+        if draw_weights:
+            with graphs.adapted_weights_kept(self.model):
+                random_values.draw_weights(self.model, seed)
+        self._compute()
+        if not all(map(is_finite, self.outputs)):
+            self.model.set_weights(weights)
+            self._compute()
+
+    def _compute(self):
+        try:
+            self.read = {}
+            self.outputs = graphs.evaluator(self.model, self.values,
+                                            read=self.read)()
+        except Exception as error:
+            raise ModelError('The model cannot be evaluated on the inputs: '
+                             f'{summary(error)}.')
+
+    def computes(self, outputs, seeds=()):
+        """Returns whether outputs and masks are those of the model.
+
+        Masks are compared if there are as many: whether one is missing is a matter
+        of the graph. Outputs that differ because they are random are not compared.
+
+        # Arguments
+            outputs: list of arrays.
+            seeds: list of pairs, see `Pairing.seeds`: the generators that were in
+                the same state when the outputs were computed.
+        """
+        count = len(self.outputs)
+        if len(outputs) != count:
+            count = len(self.model.outputs)
+        differing = [i for i, x in enumerate(self.outputs[:count])
+                     if i >= len(outputs) or not arrays_close(x, outputs[i])]
+        random = self._random_among(differing, seeds)
+        self.not_compared += [self._name_of(i) + ' (random)' for i in random]
+        return random == differing
+
+    def _random_among(self, places, seeds):
+        """Returns at which of some places the outputs are random: there they differ
+        when they are computed again, from other numbers than those of `seeds`."""
+        if not places:
+            return []
+        again = [graphs.evaluator(self.model, self.values,
+                                  state=self.other_seeds(seeds, draw))()
+                 for draw in range(1, DRAWS + 1)]
+        return [i for i in places if not all(
+            arrays_close(self.outputs[i], outputs[i]) for outputs in again)]
+
+    def other_seeds(self, seeds=(), draw=1):
+        """Returns pairs (variable, value): other states of generators of random
+        numbers for each `draw`, but for the variables in `seeds`."""
+        return graphs.other_seeds(self.read, {id(mine) for _, mine in seeds},
+                                  draw)
+
+    def _name_of(self, i):
+        count = len(self.model.outputs)
+        return describe(self.model.outputs[i]) if i < count else 'a mask'
+
+    def trained(self):
+        """Returns what one step of training computes, see `Graphs.train_once`."""
+        if self._trained is None:
+            self.targets = graphs.draw_targets(self.model, self.outputs)
+            self._trained = graphs.train_once(self.model, self.values, self.targets)
+        return self._trained
+
+    def trained_again(self, seeds):
+        """Yields what training computes from other random numbers than `seeds`."""
+        for draw in range(1, DRAWS + 1):
+            yield graphs.train_once(self.model, self.values, self.targets,
+                                    self.other_seeds(seeds, draw))

@@ -1,0 +1,43 @@
+"""The judge finds faults of the clone's clone, and each fault once."""
+from keras.models import Model
+
+from judging import chain, check, found, masked, twice
+from judging import fresh_state  # noqa: F401
+
+
+def test_clone_whose_clone_crashes_clones_only_once():
+    def clone(model):
+        if hasattr(model, 'is_clone'):
+            raise RuntimeError('once is enough')
+        clone = chain()
+        clone.is_clone = True
+        return clone
+    report = check(chain, clone, depth=2)
+    assert report.outcome == 'clones only once'
+    assert report.reason.endswith("the clone's clone: cloning: expected a clone, "
+                                  'got RuntimeError: once is enough')
+
+
+def test_clone_whose_clone_shares_its_layers_clones_only_once():
+    clones = []
+
+    def clone(model):
+        clones.append(clones[0] if clones else chain())
+        return clones[-1]
+    report = check(chain, clone, depth=2)
+    assert report.outcome == 'clones only once'
+    assert ('first', 'the layer') in found(report, 'clones only once')
+    assert any(str(each).startswith("first: the clone's clone: the layer: ")
+               for each in report.differences)
+
+
+def test_fault_of_every_generation_is_reported_once():
+    report = check(masked, lambda model: masked(mask=None), depth=3)
+    assert len(report.differences) == len(set(report.differences))
+    assert not any(each.in_clones_clone for each in report.differences)
+
+
+def test_same_fault_of_two_calls_of_a_layer_is_reported_once():
+    report = check(twice, lambda model: Model(model.inputs, model.outputs), depth=2)
+    assert report.differences
+    assert len(report.differences) == len(set(report.differences))

@@ -1,0 +1,144 @@
+"""The judge finds that a clone cannot be made, or computes something else."""
+import numpy as np
+import pytest
+from keras import backend as K
+from keras.layers import Activation, Add, Dense, Input, Lambda, Masking
+from keras.models import Model
+from keras_clone.check.faithfulness import ModelError
+
+from judging import chain, check, masked, not_on_cntk, on_tensorflow, unbuilt
+from judging import fresh_state  # noqa: F401
+
+
+def test_dropped_mask_shows_in_the_numbers():
+    report = check(masked, lambda model: masked(mask=None))
+    assert (report.outcome, report.layer) == ('wrong numbers', 'rnn')
+    assert 'expected the original\'s, got numbers off by up to' in report.reason
+
+
+def test_the_same_seed_finds_the_same():
+    def differences(seed):
+        return check(masked, lambda model: masked(mask=None), seed=seed).differences
+    assert differences(1) == differences(1) != differences(2)
+
+
+def test_numbers_part_at_the_first_layer_that_computes_otherwise():
+    report = check(chain, lambda model: chain(
+        Activation('relu', name='middle'), Dense(2, activation='relu', name='last')))
+    assert (report.outcome, report.layer) == ('wrong numbers', 'middle')
+
+
+@not_on_cntk
+def test_other_number_of_rows_is_a_wrong_shape():
+    def build(rows=None):
+        return chain(end=Lambda(lambda x: x[:rows], name='last'))
+    report = check(build, lambda model: build(1))
+    assert (report.outcome, report.layer) == ('wrong numbers', 'last')
+    assert report.reason.endswith('got the shape (1, 3) instead of (3, 3)')
+
+
+def test_wrong_values_of_a_mask_are_wrong_numbers():
+    def build(value=0.):
+        x = Input((4, 3), name='x')
+        return Model(x, Masking(name='masking', mask_value=value)(x), name='model')
+    report = check(build, lambda model: build(1.))
+    assert (report.outcome, report.layer) == ('wrong numbers', 'masking')
+
+
+def test_exception_in_cloning_is_a_crash_at_the_layer_that_cannot_be_cloned():
+    def clone(model):
+        if any(layer.name == 'middle' for layer in model.layers):
+            raise ValueError('no way\nto clone it')
+        return chain()
+    report = check(chain, clone)
+    assert (report.outcome, report.layer) == ('crash', 'middle')
+    assert report.reason.endswith('middle: cloning: expected a clone, '
+                                  'got ValueError: no way')
+
+
+def test_layer_that_cannot_be_cloned_is_not_looked_for_unasked():
+    calls = []
+
+    def clone(model):
+        calls.append(model)
+        raise ValueError
+    report = check(chain, clone, locate=False)
+    assert (report.outcome, report.layer) == ('crash', '')
+    assert len(calls) == 1
+
+
+def test_layer_that_computes_otherwise_is_not_looked_for_unasked():
+    report = check(chain, lambda model: chain(
+        Activation('relu', name='middle'), Dense(2, activation='relu', name='last')),
+        locate=False)
+    assert (report.outcome, report.layer) == ('wrong numbers', '')
+
+
+def test_crash_that_no_layer_is_to_blame_for_has_no_layer():
+    def clone(model):
+        if model.name == 'chain':
+            raise AssertionError
+        return model
+    report = check(chain, clone)
+    assert report.reason == 'cloning: expected a clone, got AssertionError'
+
+
+def test_crash_with_an_unbuilt_model_has_no_layer():
+    report = check(unbuilt, lambda model: model.get_layer('c'))
+    assert (report.outcome, report.layer) == ('crash', '')
+
+
+def test_clone_that_needs_an_input_of_the_original_cannot_predict():
+    def clone(model):
+        y = Dense(3, name='first')(Input((3,), name='x'))
+        wired = chain()
+        wired.outputs = [Dense(2, name='last')(
+            Add(name='middle')([y, model.get_layer('middle').output]))]
+        return wired
+    report = check(chain, clone)
+    assert report.outcome == 'cannot predict'
+
+
+def test_given_inputs_are_used():
+    def build(offset=0):
+        return chain(Lambda(lambda x: K.relu(x - offset), name='middle'))
+    assert check(build, lambda model: build(-1)).outcome == 'wrong numbers'
+    nothing = [np.full((1, 3), np.nan)]
+    assert check(build, lambda model: build(-1), inputs=nothing).outcome != \
+        'wrong numbers'
+
+
+def test_inputs_may_come_with_the_model():
+    def build():
+        return chain(), [np.zeros((7, 3))]
+    assert check(build, lambda model: chain()).faithful
+
+
+def test_weights_that_overflow_are_not_drawn():
+    def build():
+        return chain(Lambda(lambda x: K.exp(1000 * x), name='middle'),
+                     Dense(2, name='last', kernel_initializer='zeros'))
+    values = [np.zeros((2, 3))]
+    report = check(build, lambda model: build(), inputs=values)
+    assert report.faithful
+
+
+@pytest.mark.parametrize('build, message', [
+    (lambda: 1 / 0, 'The model cannot be built: ZeroDivisionError: division by '
+                    'zero.'),
+    (lambda: 3, 'Expected a function that returns a Keras `Model`, it returned 3.'),
+    (lambda: (chain(), []), 'Expected one array for each of the 1 inputs of the '
+                            'model, got 0.'),
+    (lambda: (chain(), [np.ones((2, 7))]), 'The model cannot be evaluated on the '
+                                           'inputs: ')])
+def test_model_that_cannot_be_built_or_evaluated_is_an_error(build, message):
+    with pytest.raises(ModelError) as error:
+        check(build, lambda model: model)
+    assert str(error.value).startswith(message)
+
+
+@on_tensorflow
+def test_model_that_was_built_before_is_an_error():
+    model = chain()
+    with pytest.raises(ModelError, match='anew'):
+        check(lambda: model, lambda model: model)

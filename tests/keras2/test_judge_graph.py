@@ -1,0 +1,347 @@
+"""The judge finds other layers, sharing, masks, call arguments and ops."""
+import numpy as np
+import pytest
+from keras import backend as K, layers
+from keras.layers import (Activation, Add, Dense, Embedding, Input, Lambda, Masking,
+                          SimpleRNN)
+from keras.models import Model
+from keras_clone.check.graphs import graphs
+
+from judging import (chain, check, Choice, found, masked, nested, on_tensorflow,
+                     Power, powers, sequential, Tied, twice, Two, Unsavable)
+from judging import fresh_state  # noqa: F401
+
+
+@pytest.mark.parametrize('clone, expected', [
+    (lambda model: chain(name='other'), ('', 'name')),
+    (lambda model: chain(Activation('tanh', name='other')),
+     ('middle', 'layer at place 2')),
+    (lambda model: sequential(), ('', 'class')),
+    (lambda model: chain(Lambda(K.tanh, name='middle')), ('middle', 'class')),
+    (lambda model: chain(end=Dense(2, name='last', use_bias=False)),
+     ('last', 'number of weights')),
+    (lambda model: chain(end=Dense(2, name='last', kernel_regularizer='l2')),
+     ('last', 'configuration kernel_regularizer')),
+    (lambda model: chain(end=Dense(2, name='last', trainable=False)),
+     ('last', 'trainable'))])
+def test_other_layers_are_found(clone, expected):
+    assert expected in found(check(chain, clone), 'other graph')
+
+
+def test_missing_layer_is_found():
+    def clone(model):
+        x = Input((3,), name='x')
+        return Model(x, Dense(2, name='last')(Dense(3, name='first')(x)),
+                     name='chain')
+    report = check(chain, clone)
+    assert 'middle: layer at place 2: expected middle, got last' in map(
+        str, report.differences)
+
+
+def test_layer_too_many_is_found():
+    end = Dense(2, name='last')
+
+    def clone(model):
+        return chain(end=lambda y: Lambda(lambda x: x, name='more')(end(y)))
+    assert ('more', 'layer at place 4') in found(check(chain, clone), 'other graph')
+
+
+def test_weight_of_another_shape_is_found():
+    report = check(lambda: chain(Dense(3, name='middle')),
+                   lambda model: chain(Dense(4, name='middle')))
+    texts = list(map(str, report.differences))
+    assert ('middle: weight 0: expected float32 of shape (3, 3), '
+            'got float32 of shape (3, 4)') in texts
+
+
+def test_lost_sharing_is_found():
+    report = check(twice, lambda model: twice(Dense(3, name='dense'),
+                                              Dense(3, name='again')))
+    assert 'add: layer at place 3: expected add, got again' in map(
+        str, report.differences)
+
+
+def test_lost_sharing_with_a_nested_model_is_found():
+    report = check(nested, lambda model: nested(Dense(3, name='shared')))
+    assert (report.outcome, report.layer) == ('other graph', 'shared')
+    assert report.reason == ('shared: sharing: expected the layer that is also '
+                             'inner/shared, got another layer')
+
+
+def test_sharing_that_was_not_there_is_found():
+    report = check(lambda: nested(Dense(3, name='shared')),
+                   lambda model: nested())
+    assert ('shared: sharing: expected a layer of its own, got the layer that is '
+            'also inner/shared') in map(str, report.differences)
+
+
+def tied(tie=True):
+    first = Tied(3, name='first')
+    x = Input((3,), name='x')
+    y = Tied(3, tied_to=first if tie else None, name='second')(first(x))
+    return Model(x, y, name='tied')
+
+
+def test_weights_that_are_no_longer_shared_are_found():
+    assert ('second: weight 0: expected that of first, got another') in map(
+        str, check(tied, lambda model: tied(False)).differences)
+
+
+def test_weights_that_were_not_shared_are_found():
+    assert ('second: weight 0: expected one of its own, got that of first') in map(
+        str, check(lambda: tied(False), lambda model: tied()).differences)
+
+
+def test_tied_weights_are_faithful():
+    report = check(tied, lambda model: tied())
+    assert found(report) == []
+
+
+def test_inner_layers_that_are_missing_are_found():
+    report = check(tied, lambda model: tied(False))
+    assert ('second', 'inner layers') in found(report)
+
+
+def test_other_cell_in_a_recurrent_layer_is_found():
+    def build(cell=layers.SimpleRNNCell):
+        x = Input((4, 3), name='x')
+        return Model(x, layers.RNN(cell(2, name='cell'), name='rnn')(x), name='rnn')
+    report = check(build, lambda model: build(layers.GRUCell))
+    assert ('rnn/cell', 'class') in found(report)
+
+
+class Pass(layers.Layer):
+    passes = True
+
+    def compute_mask(self, inputs, mask=None):
+        return mask if self.passes else None
+
+
+class Stop(Pass):
+    passes = False
+
+
+def passed(cls=Pass, end=None):
+    x = Input((4, 3), name='x')
+    y = cls(name='pass')(Masking(name='masking')(x))
+    return Model(x, (end or Activation('tanh', name='end'))(y), name='model')
+
+
+def test_missing_and_extra_masks_are_found():
+    dropped = check(passed, lambda model: passed(Stop)).differences
+    assert 'pass: output mask: expected a mask, got none' in map(str, dropped)
+    assert 'end: input mask: expected a mask, got none' in map(str, dropped)
+    added = check(lambda: passed(Stop), lambda model: passed()).differences
+    assert 'pass: output mask: expected none, got a mask' in map(str, added)
+
+
+def test_numbers_part_where_a_mask_is_lost():
+    def build(cls=Pass):
+        return passed(cls, SimpleRNN(2, name='rnn'))
+    report = check(build, lambda model: build(Stop))
+    assert (report.outcome, report.layer) == ('wrong numbers', 'pass')
+
+
+def test_other_value_of_a_call_argument_is_found():
+    report = check(powers, lambda model: powers(2, 4))
+    assert 'power: call argument exponent: expected 3, got 4' in map(
+        str, report.differences)
+
+
+def test_call_argument_too_many_is_found():
+    report = check(masked, lambda model: masked(training=None))
+    assert report.reason == ('rnn: call argument training: expected nothing, '
+                             'got None')
+    assert report.outcome == 'other graph'
+
+
+def test_missing_call_argument_is_found():
+    report = check(lambda: masked(training=None), lambda model: masked())
+    assert 'call argument training: expected None, got nothing' in report.reason
+
+
+def test_tensor_deep_in_a_call_argument_has_to_be_the_partner():
+    def build(right=True):
+        x = Input((3,), name='x')
+        y = Dense(3, name='dense')(x)
+        z = Activation('linear', name='same')(y)
+        power = Power(name='power')(y, bases={'of': [z if right else y]})
+        return Model(x, Add(name='add')([power, z]), name='model')
+    assert check(build, lambda model: build()).faithful
+    report = check(build, lambda model: build(False))
+    assert ('power: call argument bases of[0]: expected output 0 of same, got '
+            'output 0 of dense') in map(str, report.differences)
+
+
+def test_tensor_of_the_original_in_a_call_argument_is_found():
+    def build(model=None):
+        x = Input((3,), name='x')
+        y = Dense(3, name='dense')(x)
+        base = model.get_layer('dense').output if model else y
+        return Model(x, Power(name='power')(y, bases={'of': [base]}), name='model')
+    report = check(build, build)
+    assert ('power: call argument bases of[0]: expected output 0 of dense, got '
+            'that of the original') in map(str, report.differences)
+
+
+def test_other_class_of_the_same_name_is_found():
+    report = check(lambda: chain(Choice(name='middle')), lambda model: chain(
+        type('Choice', (layers.Layer,), {})(name='middle')))
+    assert ('middle: class: expected Choice, got another class of that name') in map(
+        str, report.differences)
+
+
+def test_mask_in_a_call_argument_has_to_be_the_partner():
+    def build(model=None):
+        x = Input((4,), name='x')
+        embedding = Embedding(10, 3, mask_zero=True, name='embedding')
+        y = Lambda(lambda x: 2 * x, name='double')(embedding(x))
+        mask = (model.get_layer('embedding') if model else embedding).output_mask
+        return Model(x, SimpleRNN(2, name='rnn')(y, mask=mask), name='model')
+    assert check(build, lambda model: build()).faithful
+    report = check(build, build)
+    assert (report.outcome, report.layer) == ('cannot predict', 'rnn')
+    assert any(str(each).startswith('rnn: call argument mask: expected tensor') and
+               each.got == 'that of the original' for each in report.differences)
+
+
+def test_layer_that_only_a_call_argument_leads_to_is_compared():
+    def build(activation='tanh'):
+        x = Input((3,), name='x')
+        base = Activation(activation, name='hidden')(x)
+        return Model(x, Power(name='power')(x, bases={'of': [base]}), name='model')
+    assert check(build, lambda model: build()).faithful
+    report = check(build, lambda model: build('relu'))
+    assert (report.outcome, report.layer) == ('wrong numbers', 'power')
+
+
+def test_swapped_inputs_of_a_layer_are_found():
+    def build(swap=False):
+        x = Input((3,), name='x')
+        a, b = Two(name='two')(x)
+        return Model(x, layers.Subtract(name='minus')([b, a] if swap else [a, b]),
+                     name='model')
+    report = check(build, lambda model: build(True))
+    assert ('minus: input 0: expected output 0 of two, got output 1 of two') in map(
+        str, report.differences)
+
+
+def test_another_call_of_the_same_layer_is_found():
+    def build(second=True):
+        x = Input((3,), name='x')
+        dense = Dense(3, name='dense')
+        a, b = dense(x), dense(Activation('tanh', name='tanh')(x))
+        return Model(x, Add(name='add')([a, b, b if second else a]), name='model')
+    report = check(build, lambda model: build(False))
+    assert ('add: input 2: expected output 0 of dense, got another tensor of that '
+            'name') in map(str, report.differences)
+
+
+def test_other_number_of_inputs_of_a_layer_is_found():
+    def build(count=2):
+        x = Input((3,), name='x')
+        return Model(x, Add(name='add')([x] * count), name='model')
+    report = check(build, lambda model: build(3))
+    assert 'add: number of input tensors: expected 2, got 3' in map(
+        str, report.differences)
+
+
+def test_other_order_of_calls_is_found():
+    report = check(powers, lambda model: powers(swap=True))
+    assert report.reason == 'power: order of calls: expected [0, 1], got [1, 0]'
+
+
+def test_other_output_shape_is_found():
+    def build(shape=(None, 3)):
+        return chain(end=Lambda(lambda x: x, output_shape=lambda _: shape,
+                                name='last'))
+    report = check(build, lambda model: build((3, 3)))
+    assert 'last: output shapes: expected [(None, 3)], got [(3, 3)]' in map(
+        str, report.differences)
+
+
+def test_swapped_outputs_of_the_model_are_found():
+    def build(swap=False):
+        x = Input((3,), name='x')
+        a, b = Dense(2, name='a')(x), Dense(2, name='b')(x)
+        return Model(x, [b, a] if swap else [a, b], name='model')
+    report = check(build, lambda model: build(True))
+    assert ('', 'output 0 of the model') in found(report, 'other graph')
+
+
+def test_other_number_of_outputs_of_the_model_is_found():
+    def build(count=2):
+        x = Input((3,), name='x')
+        return Model(x, [Dense(2, name='a')(x)] * count, name='model')
+    report = check(build, lambda model: build(1))
+    assert ('', 'number of outputs') in found(report, 'other graph')
+
+
+def test_missing_loss_is_found():
+    def build(regularizer='l2'):
+        return chain(end=Dense(2, name='last', kernel_regularizer=regularizer))
+    assert ('', 'number of losses') in found(check(build, lambda model: build(None)))
+
+
+def test_what_is_no_model_is_found():
+    report = check(chain, lambda model: None)
+    assert report.reason == 'what cloning returns: expected a `Model`, got None'
+
+
+def test_what_is_no_model_is_not_cloned_again():
+    report = check(chain, lambda model: None, depth=2)
+    assert found(report) == [('', 'what cloning returns')]
+
+
+def test_config_that_cannot_be_compared_is_left_out():
+    report = check(lambda: chain(end=Unsavable(2, name='last')),
+                   lambda model: chain(end=Unsavable(2, name='last')), saving=True)
+    assert report.faithful
+
+
+def test_config_that_only_the_original_has_is_found():
+    class Once(Dense):
+        configured = True
+
+        def get_config(self):
+            if not self.configured:
+                raise KeyError('units')
+            return super().get_config()
+
+    def clone(model):
+        clone = chain(end=Once(2, name='last'))
+        clone.get_layer('last').configured = False
+        return clone
+    report = check(lambda: chain(end=Once(2, name='last')), clone)
+    assert report.reason.endswith("""got "KeyError: 'units'\"""")
+
+
+@on_tensorflow
+def test_op_too_many_is_found():
+    def clone(model):
+        twin = chain()
+        Activation('tanh', name='middle')(twin.outputs[0])
+        return twin
+    report = check(chain, clone)
+    assert report.reason == ("middle: ops: expected as many as the original's, "
+                             'got 1 more Tanh')
+
+
+@on_tensorflow
+def test_op_too_few_is_found_unless_the_original_may_have_made_more():
+    def build():
+        model = chain()
+        K.tanh(model.outputs[0])
+        return model
+    assert check(build, lambda model: chain()).reason.endswith('got 1 fewer Tanh')
+    assert check(build, lambda model: chain(), exact_ops=False).faithful
+
+
+@on_tensorflow
+def test_ops_are_counted_without_those_that_set_weights():
+    values = [np.ones((3, 3)), np.ones(3)]
+    counts, with_weights = (
+        graphs.count_ops(graphs.ops_while(
+            lambda: Dense(3, weights=weights)(K.placeholder((2, 3))))[1])
+        for weights in (None, values))
+    assert counts and with_weights == counts

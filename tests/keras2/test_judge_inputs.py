@@ -1,0 +1,117 @@
+"""The inputs and weights that the judge draws."""
+import numpy as np
+from keras import backend as K, layers
+from keras.layers import Dense, Embedding, Input, Lambda, Masking, TimeDistributed
+from keras.models import Model, Sequential
+from keras_clone.check import random_values
+from keras_clone.check.original import draw_inputs
+
+from judging import chain, check, not_on_cntk, on_tensorflow
+from judging import fresh_state  # noqa: F401
+
+
+def test_ids_are_below_the_input_dim_and_rows_end_in_zeros():
+    x = Input((4,))
+    y = Embedding(3, 2, mask_zero=True)(layers.Reshape((4,))(x))
+    value, = draw_inputs(Model(x, y))
+    assert set(np.unique(value)) == {0, 1, 2}
+    assert (value == 0).sum(axis=1).tolist() == [2, 1, 0]
+
+
+def test_ids_reach_an_embedding_in_a_nested_model_or_wrapper():
+    inner = Sequential([Embedding(2, 3, input_length=4)])
+    x, y = Input((4,)), Input((5, 4))
+    model = Model([x, y], [inner(x), TimeDistributed(Embedding(2, 3))(y)])
+    for value in draw_inputs(model):
+        assert set(np.unique(value)) == {0, 1}
+
+
+def test_layer_with_an_input_dim_that_is_no_embedding_gets_no_ids():
+    class Coder(layers.Layer):
+        input_dim = 2
+    x = Input((4,))
+    value, = draw_inputs(Model(x, Coder()(x)))
+    assert (value < 0).any()
+
+
+def test_sequences_end_in_the_value_that_is_masked():
+    x = Input((4, 2))
+    value, = draw_inputs(Model(x, Masking(mask_value=7.)(x)))
+    assert (value == 7).all(axis=-1).sum(axis=1).tolist() == [2, 1, 0]
+
+
+@not_on_cntk
+def test_sizes_dtypes_and_batch_size_are_respected():
+    inputs = [Input(batch_shape=(2, None)), Input((None, None, 3)),
+              Input((4,), dtype='int32'), Input((4,), dtype='bool')]
+    values = draw_inputs(Model(inputs, inputs))
+    assert [value.shape for value in values] == [(2, 5), (2, 32, 32, 3), (2, 4),
+                                                 (2, 4)]
+    assert [value.dtype.name for value in values] == ['float32', 'float32', 'int32',
+                                                      'bool']
+
+
+def test_one_row_ends_half_way():
+    x = Input(batch_shape=(1, 4, 2))
+    value, = draw_inputs(Model(x, x))
+    assert (value == 0).all(axis=-1).tolist() == [[False, False, True, True]]
+
+
+@not_on_cntk
+def test_input_without_steps_is_drawn():
+    x = Input(batch_shape=(3,), dtype='bool')
+    value, = draw_inputs(Model(x, Lambda(lambda x: x)(x)))
+    assert value.shape == (3,)
+
+
+@on_tensorflow
+def test_sparse_input_is_drawn_as_a_sparse_matrix():
+    x = Input((4,), sparse=True)
+    value, = draw_inputs(Model(x, Dense(2)(x)))
+    assert value.format == 'csr'
+
+
+@on_tensorflow
+def test_texts_are_drawn_for_an_input_of_texts():
+    x = Input((2,), dtype='string')
+    value, = draw_inputs(Model(x, Lambda(lambda x: x)(x)))
+    assert value.shape == (3, 2)
+    assert all(isinstance(text, str) for text in value.flat)
+
+
+@on_tensorflow
+def test_model_of_texts_is_compared():
+    import tensorflow as tf
+
+    def build(text='a'):
+        x = Input((2,), dtype='string', name='x')
+        return Model(x, Lambda(lambda x: K.cast(tf.equal(x, text), 'float32'),
+                               output_shape=(2,), name='is')(x), name='model')
+    assert check(build, lambda model: build()).faithful
+    assert check(build, lambda model: build('b')).outcome == 'wrong numbers'
+
+
+def test_the_same_seed_draws_the_same():
+    model = chain()
+    first, again, other = (draw_inputs(model, seed) for seed in (1, 1, 2))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_drawn_weights_leave_no_bias_at_zero_and_variances_positive():
+    model = Sequential([Dense(3, input_shape=(3,)), layers.BatchNormalization()])
+    random_values.draw_weights(model)
+    for weight in model.get_weights()[1:]:
+        assert (weight > 0).all()
+
+
+@not_on_cntk
+def test_integer_weights_are_left_alone():
+    class Counter(layers.Layer):
+        def build(self, input_shape):
+            self.count = K.variable([0, 0], dtype='int32')
+            self._non_trainable_weights.append(self.count)
+            self.built = True
+    model = chain(Counter(name='middle'))
+    random_values.draw_weights(model)
+    assert K.get_value(model.get_layer('middle').count).tolist() == [0, 0]

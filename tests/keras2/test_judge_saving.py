@@ -1,0 +1,49 @@
+"""The judge finds that a clone cannot be saved and loaded."""
+from keras import layers
+
+from judging import chain, check, found, Unsavable
+from judging import fresh_state  # noqa: F401
+
+
+def test_clone_that_cannot_be_saved_is_found():
+    def clone(model):
+        return chain(end=Unsavable(2, name='last'))
+    report = check(chain, clone, saving=True)
+    assert report.differences[-1].outcome == 'does not save'
+    assert str(report.differences[-1]) == (
+        "save and load: expected the original's outputs, "
+        'got NotImplementedError: not to be saved')
+
+
+def test_clone_that_is_another_model_when_loaded_is_found():
+    class Scaled(layers.Layer):
+        def __init__(self, factor, saved=None, **kwargs):
+            super().__init__(**kwargs)
+            self.factor = factor
+            self.saved = saved or factor
+
+        def call(self, inputs):
+            return self.factor * inputs
+
+        def get_config(self):
+            config = super().get_config()
+            config['factor'] = self.saved
+            return config
+
+    report = check(lambda: chain(Scaled(2., name='middle')),
+                   lambda model: chain(Scaled(2., 3., name='middle')), saving=True)
+    assert found(report, 'does not save') == [('', 'save and load')]
+
+
+def test_original_that_is_another_model_when_loaded_asks_nothing_of_the_clone():
+    class Forgetful(layers.Layer):
+        def __init__(self, factor=1., **kwargs):
+            super().__init__(**kwargs)
+            self.factor = factor
+
+        def call(self, inputs):
+            return self.factor * inputs
+
+    def build():
+        return chain(Forgetful(3., name='middle'))
+    assert check(build, lambda model: build(), saving=True).faithful
