@@ -32,7 +32,7 @@ def is_worse(released, active):
     # Arguments
         released, active: an outcome each, see `outcome_of`.
     """
-    from keras_clone.check.faithfulness import OUTCOMES
+    from keras_clone.check.difference import OUTCOMES
     if NOT_JUDGED in (released, active):
         return released == 'faithful'
     return OUTCOMES.index(active) < OUTCOMES.index(released)

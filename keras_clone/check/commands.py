@@ -294,7 +294,7 @@ def _released_results(wanted, arguments):
         yield None
         return
     command = [sys.executable, '-m', 'keras_clone', 'check', '--lines']
-    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    folder = os.path.dirname(os.path.dirname(keras_clone.__file__))
     path = [os.environ['PYTHONPATH']] if os.environ.get('PYTHONPATH') else []
     environment = dict(os.environ, KERAS_CLONE='off',
                        PYTHONPATH=os.pathsep.join(path + [folder]))

@@ -69,7 +69,7 @@ def lambda_with_two_outputs():
     return Model(x, layers.Add()([a, b]))
 
 
-@titled('Nested model that gives a mask')
+@titled('Nested model that returns a mask')
 def nested_model_with_mask():
     words = layers.Input((4,))
     embedded = layers.Embedding(10, 3, mask_zero=True)(words)

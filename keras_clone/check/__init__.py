@@ -1,0 +1,1 @@
+"""Checks whether a clone is faithful: the command `keras-clone check`."""
