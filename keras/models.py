@@ -25,6 +25,7 @@ from .engine.input_layer import InputLayer
 from .engine.network import Network
 from .engine.sequential import Sequential
 from .engine.training import Model
+from .initializers import Initializer
 from .utils.generic_utils import to_list
 from .utils.generic_utils import unpack_singleton
 from .utils.layer_utils import get_source_inputs
@@ -259,6 +260,12 @@ class _Cloner(Cloner):
             with K.name_scope(clone.name):
                 build(layer.get_input_shape_at(0))
             clone.built = True
+
+    def _reconciled_object(self, value, current):
+        if (self._copies_state and isinstance(value, Initializer) and
+                type(current) is type(value) and hasattr(value, 'seed')):
+            current.seed = value.seed  # Since Keras 2.3, it counts the draws.
+        return super()._reconciled_object(value, current)
 
     def finish_layer(self, layer, clone):
         self._pair_state(layer, clone)

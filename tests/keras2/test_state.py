@@ -543,6 +543,35 @@ def test_updates_of_a_frozen_layer_in_a_nested_model(is_frozen_first):
     assert clone.layers[-1].layers[1].trainable is False
 
 
+# Seeds of initializers, which count their draws since Keras 2.3
+
+
+class InitializesItself(Layer):
+    """Its config lacks its initializer."""
+
+    def __init__(self, initializer, **kwargs):
+        super().__init__(**kwargs)
+        self.initializer = initializer
+
+    def build(self, input_shape):
+        self.kernel = self.add_weight(name='kernel', shape=(input_shape[-1], 2),
+                                      initializer=self.initializer)
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return K.dot(inputs, self.kernel)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape[:-1] + (2,)
+
+
+@pytest.mark.parametrize('make_layer', [
+    lambda initializer: Dense(2, kernel_initializer=initializer), InitializesItself],
+    ids=['recorded', 'guard not recorded'])
+def test_seed_since_2_3(make_layer, assert_faithful):
+    assert_faithful(chain(lambda: make_layer(initializers.he_normal(seed=1))))
+
+
 # Losses and updates
 
 
