@@ -62,7 +62,7 @@ the original. With `multi_gpu_model`, this causes the error in #12835.""",
     'closes': """
 Fixes the cause of #12835.""",
     'tested': """
-Tests with `_of_a_clone_`, `_leaves_`, `_gives_`, `_called_` and `_multi_gpu_` in
+Tests with `_of_a_clone_`, `_leaves_`, `_returns_`, `_called_` and `_multi_gpu_` in
 their names cover this. In Keras 2.2.5 and later, the states of a recurrent layer
 are no longer call arguments, and the `_multi_gpu_` test passes without this
 change.""",

@@ -25,7 +25,7 @@ TESTS = [prove.PULL_REQUEST_TESTS, prove.FOLLOW_UP_TESTS]
 OF_PULL_REQUEST = 'test_sequential_model::'
 OF_FOLLOW_UPS = 'test_node_arguments::'
 
-# edit: a function of a `Source`. judge: the test whose name tells why it fails.
+# edit: a function of a `Source`. judge: the test whose name says why it fails.
 Fix = collections.namedtuple('Fix', 'key title right breaks judge edit')
 
 
@@ -203,10 +203,10 @@ FIXES = (
     Fix(
         'f', '`layer.supports_masking` decides (merged, in 2.2.5 to 2.3.1)',
         'A layer of two outputs without mask support is cloned.',
-        'The flag tells what the default `compute_mask` does with a mask, not '
-        'whether the layer returns one. A nested model, `Bidirectional` and a layer '
-        'with a `compute_mask` of its own do without it, and lose their masks. A '
-        'layer that has it and returns one mask for two outputs still crashes.',
+        'The flag only controls the default `compute_mask`. A nested model, '
+        '`Bidirectional` and a layer that overrides `compute_mask` return masks '
+        'without the flag, and lose them. A layer that has the flag and returns one '
+        'mask for two outputs still crashes.',
         'keeps_mask_of_nested_model', supports_masking),
     Fix(
         'g', '(a), with lists made and unpacked as each layer wants',

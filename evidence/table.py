@@ -195,7 +195,7 @@ def _models(releases_of, found):
 
 
 def _message(outcome, reason):
-    """Returns what tells a user that a clone is wrong, in Markdown."""
+    """Returns the message or symptom that a user sees, in Markdown."""
     if outcome == 'wrong numbers':
         return 'no message: with the same weights, the clone predicts other numbers'
     if outcome not in CRASHES:

@@ -82,12 +82,12 @@ def _clone_functional_model(model, input_tensors=None):
     """
     if not isinstance(model, Model):
         raise ValueError('Expected `model` argument to be a `Model` instance, '
-                         'got an instance of `%s`: %r'
-                         % (type(model).__name__, model))
+                         'got an instance of `{}`: {!r}'.format(
+                             type(model).__name__, model))
     if isinstance(model, Sequential):
         raise ValueError('Expected `model` argument to be a functional `Model` '
-                         'instance, got the `Sequential` model "%s". '
-                         'Use `clone_model` instead.' % model.name)
+                         'instance, got the `Sequential` model "{}". '
+                         'Use `clone_model` instead.'.format(model.name))
     return _cloned(model, input_tensors)
 
 
@@ -107,8 +107,8 @@ def _clone_sequential_model(model, input_tensors=None):
     """
     if not isinstance(model, Sequential):
         raise ValueError('Expected `model` argument to be a `Sequential` model, '
-                         'got an instance of `%s`: %r'
-                         % (type(model).__name__, model))
+                         'got an instance of `{}`: {!r}'.format(
+                             type(model).__name__, model))
     return _cloned(model, input_tensors)
 
 
@@ -427,9 +427,9 @@ class _Cloner(Cloner):
             return
         layer = self.layer(node.outbound_layer)
         if isinstance(layer, InputLayer):
-            raise ValueError('Cannot clone a model that depends on the input "%s", '
+            raise ValueError('Cannot clone a model that depends on the input "{}", '
                              'which is not among its inputs. Add it to the '
-                             'inputs of the model.' % layer.name)
+                             'inputs of the model.'.format(layer.name))
         arguments = self.call_argument(node.arguments or {})
         inputs = [self.tensor(x) for x in _call_inputs(node)]
         with self._trainable_as_called(node.outbound_layer):
@@ -666,14 +666,14 @@ def _keras_tensors(input_tensors, names):
     tensors = to_list(input_tensors, allow_tuple=True)
     if len(tensors) != len(names):
         raise ValueError('Expected `input_tensors` argument to have one tensor for '
-                         'each input of the model (%s), got %d.'
-                         % (', '.join(names), len(tensors)))
+                         'each input of the model ({}), got {}.'.format(
+                             ', '.join(names), len(tensors)))
     for name, x in zip(names, tensors):
         if not K.is_tensor(x):
             raise ValueError('Expected every entry of `input_tensors` argument to '
                              'be a symbolic tensor, such as `keras.Input` returns. '
-                             'Got an instance of `%s` for the input "%s".'
-                             % (type(x).__name__, name))
+                             'Got an instance of `{}` for the input "{}".'.format(
+                                 type(x).__name__, name))
     return [x if K.is_keras_tensor(x) else
             Input(tensor=x, name='input_wrapper_for_' + name)
             for x, name in zip(tensors, names)]

@@ -10,8 +10,8 @@ def main():
         package = error.name.split('.')[0]
         if package not in ('click', 'rich'):
             raise
-        sys.stderr.write('Error: keras-clone needs %s for its commands. Install it '
-                         'with: pip install "keras-clone[commands]"\n' % package)
+        sys.stderr.write(f'Error: keras-clone needs {package} for its commands. '
+                         'Install it with: pip install "keras-clone[commands]"\n')
         sys.exit(2)
     command(prog_name='keras-clone')
 

@@ -179,8 +179,8 @@ class Cloner:
         try:
             self.adopt(layer, clone)
         except CannotCopy as error:
-            raise ValueError("Cannot clone layer '%s' of class `%s`: %s."
-                             % (layer.name, type(layer).__name__, error))
+            raise ValueError("Cannot clone layer '{}' of class `{}`: {}.".format(
+                layer.name, type(layer).__name__, error))
 
     def value(self, value):
         """Returns the clone's counterpart of an attribute or a call argument.

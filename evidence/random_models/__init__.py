@@ -138,11 +138,11 @@ def _section(group):
 INTRODUCTION = """\
 # Random models
 
-`make fuzz` and `make fuzz-keras3` draw models and clone each, and its clone, by the
-released function and by the overlay. `python -m evidence random-models record`
-writes this page. `keras_clone/check/faithfulness.py` tells what a clone is compared
-with, `operations_keras2.py` and `operations_keras3.py` in `evidence/random_models/`
-what the models are made of.
+`make fuzz` and `make fuzz-keras3` create random models. The released function and
+the overlay clone each model and its clone. `python -m evidence random-models record`
+writes this page. `keras_clone/check/faithfulness.py` documents what is compared.
+The models consist of the operations in `operations_keras2.py` and
+`operations_keras3.py`, in `evidence/random_models/`.
 
 <!-- totals -->
 

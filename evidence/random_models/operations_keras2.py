@@ -1043,7 +1043,7 @@ class Halves(initializers.Initializer):
     """An initializer of the user, without a config."""
 
     def __call__(self, shape, dtype=None):
-        return .5 * K.ones(shape)
+        return K.constant(.5, shape=shape)
 
 
 class Strong(regularizers.Regularizer):

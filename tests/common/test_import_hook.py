@@ -233,7 +233,7 @@ def test_coverage_takes_the_overlay_for_the_file_that_runs(copy, keras_folder):
     assert models.__file__ == str(keras_folder / 'models.py')
 
 
-def test_before_the_import_the_spec_gives_the_released_source(copy, keras_folder):
+def test_before_the_import_the_spec_has_the_released_source(copy, keras_folder):
     importlib.import_module('keras.engine')
     sys.modules.pop('keras.models')
     spec = importlib.util.find_spec('keras.models')
@@ -278,7 +278,7 @@ def test_reloading_applies_the_overlay_again(copy, models):
 
 
 @pytest.mark.parametrize('imported', [False, True])
-def test_released_gives_a_module_of_its_own(imported, copy, keras_folder):
+def test_released_returns_a_separate_module(imported, copy, keras_folder):
     if imported:
         importlib.import_module('keras.models')
     released = copy.keras_clone.released('keras.models')

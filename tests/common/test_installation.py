@@ -53,7 +53,7 @@ def pip(tmp_path_factory):
 
 
 def call(*command, **options):
-    """Runs a command in a clean environment; gives all that it printed."""
+    """Runs a command in a clean environment; returns all that it printed."""
     variables = {name: value for name, value in os.environ.items()
                  if not name.startswith(('PYTHON', 'KERAS', 'COV', 'PIP'))}
     variables.update(options.pop('variables', {}))

@@ -51,7 +51,7 @@ def test_clone_functional_model_leaves_the_original_as_it_was():
         again.predict(data), model.predict(data), rtol=1e-5)
 
 
-def test_clone_functional_model_gives_a_clone_that_can_be_saved():
+def test_clone_functional_model_returns_a_clone_that_can_be_saved():
     x = keras.Input(shape=(4,))
     y = keras.layers.Embedding(6, 3, mask_zero=True)(x)
     model = keras.models.Model(x, Scale()(y, by=2))

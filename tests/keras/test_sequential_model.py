@@ -4,7 +4,7 @@
 Keras. They use nothing that is not imported there.
 
 Those about a crash fail on Keras 2.2.4, where a layer with several outputs that
-gives a single mask, or none, loses outputs (keras-team/keras issue 12202). Those
+returns a single mask, or none, loses outputs (keras-team/keras issue 12202). Those
 that guard masks pass there and fail on 2.2.5 to 2.3.1, where a layer without
 `supports_masking` loses its masks (keras-team/keras pull request 12205).
 """

@@ -212,7 +212,7 @@ class CreatesSetInBuild(Layer):
     """Creates a set of layers in `build`."""
 
     def build(self, input_shape):
-        self.inner = {Dense(3, name='inner_%d' % i) for i in (9, 10)}
+        self.inner = {Dense(3, name=f'inner_{i}') for i in (9, 10)}
         for layer in self.inner:
             layer.build(input_shape)
         super().build(input_shape)

@@ -427,8 +427,8 @@ def test_missing_package_is_named(monkeypatch, capsys, package):
         package_main.main()
     assert exit.value.code == 2
     assert capsys.readouterr().err == (
-        'Error: keras-clone needs %s for its commands. Install it with: '
-        'pip install "keras-clone[commands]"\n' % package)
+        f'Error: keras-clone needs {package} for its commands. Install it with: '
+        'pip install "keras-clone[commands]"\n')
 
 
 def test_other_import_errors_are_not_hidden(monkeypatch):

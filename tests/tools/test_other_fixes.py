@@ -1,4 +1,4 @@
-"""The tests of the pull request tell the patch from other fixes of the same bug.
+"""The tests of the pull request distinguish the patch from other fixes of the bug.
 
 `python -m evidence other-fixes check` runs all of them on all of these.
 """
