@@ -5,7 +5,6 @@ or visible to other threads (keras-team/keras pull request 23048).
 """
 import contextlib
 import json
-import threading
 from functools import partial
 
 import keras
@@ -14,8 +13,8 @@ import pytest
 from keras import Model, Sequential, layers, ops
 from keras.models import clone_model
 
-from custom_objects import (RELEASE, TWO, Bare, Both, Once, Scale, chain, gelu,
-                            relu)
+from custom_objects import (RELEASE, TWO, Bare, Both, Once, Pausing, Scale, chain,
+                            gelu, relu)
 
 REFUSED = 'disallowed by default|deserialization of a'
 
@@ -145,31 +144,6 @@ def test_no_scope_is_left_open(make):
         clone_model(chain(lambda: layers.Dense(2, activation=gelu), make)())
     assert scopes() == before
     assert 'gelu' not in keras.saving.get_custom_objects()
-
-
-class Pausing(layers.Layer):
-    """Calls a function in another thread while it is being cloned."""
-
-    observe = None
-
-    def call(self, inputs):
-        return inputs
-
-    def get_config(self):
-        self.pause()
-        return super().get_config()
-
-    @classmethod
-    def from_config(cls, config):
-        cls.pause()
-        return super().from_config(config)
-
-    @classmethod
-    def pause(cls):
-        if cls.observe:
-            thread = threading.Thread(target=cls.observe)
-            thread.start()
-            thread.join()
 
 
 @REFUSED_BY_LAMBDA

@@ -5,7 +5,6 @@ LoRA and quantization, `trainable` of inner layers and of variables, global dtyp
 policies, attributes that were set later.
 """
 import json
-import threading
 
 import keras
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 from keras import Model, Sequential, activations, layers, ops, regularizers
 from keras.models import clone_model
 
-from custom_objects import RELEASE, chain, gelu
+from custom_objects import RELEASE, Pausing, chain, gelu
 
 ONES = np.ones((2, 3), 'float32')
 on_tensorflow = pytest.mark.skipif(keras.backend.backend() != 'tensorflow',
@@ -771,31 +770,6 @@ def test_interrupted_clone_leaves_nothing_behind(make, error, monkeypatch):
     assert not changes(before, snapshot(model))
     assert scopes() == open_before
     assert_computes_the_same(model, clone_model(model))
-
-
-class Pausing(layers.Layer):
-    """Calls a function in another thread while its model is being cloned."""
-
-    observe = None
-
-    def call(self, inputs):
-        return inputs
-
-    def get_config(self):
-        self.pause()
-        return super().get_config()
-
-    @classmethod
-    def from_config(cls, config):
-        cls.pause()
-        return super().from_config(config)
-
-    @classmethod
-    def pause(cls):
-        if cls.observe:
-            thread = threading.Thread(target=cls.observe)
-            thread.start()
-            thread.join()
 
 
 @pytest.mark.parametrize('make', [
