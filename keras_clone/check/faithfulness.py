@@ -151,8 +151,8 @@ def _first_crash(build, clone_model, generation):
 def compare(model, clone, inputs=None, seed=0, on=None):
     """Compares a clone with its original.
 
-    The original's weights are copied to the clone. Only `check_clone`
-    finds what shows while cloning, or when the clone is cloned.
+    The original's weights are copied to the clone. What can only be found while
+    cloning, or by cloning the clone, is left to `check_clone`.
 
     # Arguments
         model: the original.

@@ -104,7 +104,7 @@ def _parts_of_layer(layer):
 
 
 def _belongings(layers):
-    """Returns what only one model may have of layers: id -> (what, path)."""
+    """Returns the parts of layers that no two models share: id -> (what, path)."""
     found = {}
 
     def add(value, what, path):

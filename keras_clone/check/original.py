@@ -26,8 +26,8 @@ class Original:
 
     # Attributes
         model: the model.
-        is_built: whether it has inputs and outputs. If not, the attributes from
-            `values` to `read` do not exist.
+        is_built: whether it has inputs and outputs. If not, `values`, `outputs` and
+            `read` do not exist.
         values: list of arrays that it is evaluated on.
         outputs: list of arrays, its outputs and their masks.
         read: dict of the variables that were read: id -> variable.

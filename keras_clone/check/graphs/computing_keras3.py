@@ -46,7 +46,7 @@ def packed_inputs(model, values):
 
 
 class _Readings(keras.StatelessScope):
-    """Scope that records the variables that are read in it in a dict."""
+    """Scope that records in a dict which variables are read in it."""
 
     def __init__(self, read, state):
         super().__init__(state)

@@ -269,7 +269,7 @@ class Graphs(abc.ABC):
 
     @abc.abstractmethod
     def fresh_state(self, seed=0):
-        """Returns a context in which nothing was built yet: names start at 1 again.
+        """Returns a context in which nothing was built yet: names start at number 1.
 
         # Arguments
             seed: for the random numbers from which Keras draws the seeds of

@@ -74,7 +74,8 @@ class Keras2Graphs(Graphs):
                 for x, layer in zip(model.inputs, layers)]
 
     def _onward(self, layer):
-        """Returns the layers in one and, if it has no weights, those after it."""
+        """Returns the layers to which a layer passes its input on: those in it and,
+        if it has no weights, those after it."""
         if isinstance(layer, Network):
             reached = list(getattr(layer, '_input_layers', []))
         else:

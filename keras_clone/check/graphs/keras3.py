@@ -81,7 +81,8 @@ class Keras3Graphs(Graphs):
                 for x in self.graph_of(model).inputs]
 
     def _onward(self, operation):
-        """Returns the layers in one and, if it has no weights, those after it."""
+        """Returns the operations to which one passes its input on: those in it and,
+        if it has no weights, those after it."""
         if self.is_network(operation):
             inputs, _ = self.inputs_and_outputs(operation)
             layers = [x._keras_history.operation for x in inputs]
