@@ -5,13 +5,13 @@ PYTHON3 = python3.11
 # Keras 2.2.4 is the release in which clone_model crashes; see tox.ini for the others.
 KERAS = Keras==2.2.4
 BIN = .venv/bin
-# What `make fuzz` and `make fuzz-keras3` draw.
+# The models that `make fuzz` and `make fuzz-keras3` draw: how many, and their seed.
 MODELS = 200
 SEED = 1
-# Where `make a11y` puts pictures of the pages; nowhere if it is empty.
+# The folder for screenshots by `make a11y`; if it is empty, there are none.
 SCREENSHOTS =
 
-# What each Keras is tested by.
+# The tests for each major version of Keras.
 KERAS2_TESTS = tests/keras2 tests/common tests/tools \
     tests/keras/test_sequential_model.py tests/keras/test_node_arguments.py
 KERAS3_TESTS = tests/keras3 tests/common tests/keras/src/models
@@ -31,7 +31,7 @@ demo: .venv/installed .venv/keras3-installed
 	@.venv/keras3/bin/keras-clone check
 
 test: lint test-keras2 test-keras3
-	@echo 'The tests passed on Keras 2 and on Keras 3. Slow ones are left to make test-all.'
+	@echo 'The tests passed on Keras 2 and on Keras 3. make test-all runs the slow ones, too.'
 
 test-keras2: .venv/installed
 	$(BIN)/$(PYTEST) $(QUICK) $(KERAS2_TESTS)
@@ -39,7 +39,7 @@ test-keras2: .venv/installed
 test-keras3: .venv/keras3-installed
 	.venv/keras3/bin/$(PYTEST) $(QUICK) $(KERAS3_TESTS)
 
-# With installs into new environments and with models of other packages.
+# Includes installs into new environments and models of other packages.
 test-all: test
 	$(BIN)/$(PYTEST) $(SLOW) $(KERAS2_TESTS)
 	.venv/keras3/bin/$(PYTEST) $(SLOW) $(KERAS3_TESTS)
@@ -67,7 +67,7 @@ lint: .venv/installed
 
 docs: .venv/docs-installed .venv/keras3-installed
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
-	@# As root, LinkChecker turns into `nobody`, who may not read the checkout.
+	@# As root, LinkChecker switches to `nobody`, who may be unable to read the checkout.
 	copy=$$(mktemp -d) && chmod a+rx $$copy && cp -r docs/_build/html/. $$copy && \
 	    $(BIN)/linkchecker --no-status --no-warnings $$copy/index.html; \
 	    status=$$?; rm -r $$copy; exit $$status
@@ -112,7 +112,7 @@ clean:
 	$(BIN)/python -m pip install --quiet --upgrade 'pip<24.1' 'setuptools<69' wheel
 
 .venv/installed: setup.py $(wildcard requirements/*.txt) | .venv/bin/python
-	@echo 'Installing Keras, TensorFlow and the test tools into .venv: some minutes.'
+	@echo 'Installing Keras, TensorFlow and the test tools into .venv: this takes some minutes.'
 	$(BIN)/$(INSTALL) '$(KERAS)' -e . -r requirements/tests.txt \
 	    -r requirements/tensorflow1.txt -r requirements/real-models.txt
 	touch $@
@@ -122,7 +122,7 @@ clean:
 	touch $@
 
 .venv/keras3-installed: setup.py $(wildcard requirements/*.txt)
-	@echo 'Installing Keras 3 and TensorFlow into .venv/keras3: some minutes.'
+	@echo 'Installing Keras 3 and TensorFlow into .venv/keras3: this takes some minutes.'
 	$(PYTHON3) -m venv .venv/keras3
 	.venv/keras3/bin/$(INSTALL) 'keras==3.15.1' -e . -r requirements/tests.txt \
 	    -r requirements/keras3.txt

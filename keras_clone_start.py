@@ -10,8 +10,8 @@ class StartFinder:
 
     # Arguments
         checkout: the folder of an editable installation, where `keras_clone` is
-            found. It is not put on `sys.path`: its other folders would pass for
-            packages then, and `import keras` would succeed without Keras.
+            found. It is not put on `sys.path`: Python would take its other folders
+            for packages, and `import keras` would succeed without Keras.
     """
 
     def __init__(self, checkout=None):

@@ -13,7 +13,7 @@ LINE = 'import keras_clone_start; keras_clone_start.register({})\n'
 
 
 class InstallStart(install_egg_info):
-    """Puts the `.pth` file beside the metadata: there `site` looks for it."""
+    """Puts the `.pth` file beside the metadata, where `site` looks for it."""
 
     def run(self):
         super().run()
@@ -24,7 +24,7 @@ class InstallStart(install_egg_info):
 
 
 class EditableWheel(Command):
-    """Makes the wheel of `pip install -e`: all but the packages."""
+    """Makes the wheel for `pip install -e`, without the packages."""
 
     user_options = [('dist-dir=', None, 'where the wheel goes'),
                     ('dist-info-dir=', None, 'ignored'),
@@ -43,7 +43,7 @@ class EditableWheel(Command):
 
 
 class Develop(Command):
-    """Installs in place for pips that know no editable wheels.
+    """Installs in place, for versions of pip that do not support editable wheels.
 
     It installs metadata that lists the files, not an `.egg-link`: with the latter,
     `pip uninstall` would leave the `.pth` file.
@@ -77,7 +77,7 @@ def version():
 
 
 def packages():
-    """The overlays travel inside `keras_clone`: `keras` belongs to Keras."""
+    """The overlays are installed in `keras_clone`: `keras` belongs to Keras."""
     found = find_namespace_packages(HERE, include=['keras', 'keras.*', 'keras_clone',
                                                    'keras_clone.*'],
                                     exclude=['*.__pycache__'])

@@ -2,10 +2,10 @@
 
     PYTHONPATH=docs python -m pytest -p code_blocks README.md CONTRIBUTING.md docs
 
-A `python` block is run, or held against what it shows where it is a session of the
-interpreter. So is a `console` block: its commands begin with `$`, `...` in what they
-print stands for anything. A page on Keras 3 (`docs/keras3.md`) is run where that is
-installed, every other page where Keras 2 is.
+A `python` block is run. If it is an interactive session, its output is compared with
+what the block shows. The commands of a `console` block begin with `$`; their output
+is compared as well, and `...` stands for any text. The page on Keras 3
+(`docs/keras3.md`) is run if Keras 3 is installed, every other page if Keras 2 is.
 """
 import doctest
 import os
@@ -25,7 +25,7 @@ sys.path.insert(0, ROOT)
 import keras_clone  # noqa: E402
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 KERAS_3 = 'docs/keras3.md'
-# What a command is run by: the next one begins in the folder in which it ended.
+# Runs a command; the next one begins in the folder in which this one ended.
 SHELL = 'cd "$(cat {0}/cwd)" || exit; {1}\nstatus=$?; pwd > {0}/cwd; exit $status'
 
 
@@ -52,7 +52,7 @@ def run_commands(example):
 def _run(command, scratch):
     paths = os.path.dirname(sys.executable), os.environ['PATH']
     environment = dict(os.environ, PATH=os.pathsep.join(paths), COLUMNS='80')
-    environment.pop('PYTHONPATH', None)  # It leads to this file alone.
+    environment.pop('PYTHONPATH', None)  # It is for this plugin only.
     process = subprocess.Popen(
         ['bash', '-c', SHELL.format(scratch, command)], env=environment,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -61,7 +61,7 @@ def _run(command, scratch):
 
 
 def start(namespace):
-    """Makes the folder in which the commands of a page begin."""
+    """Creates the folder in which the commands of a page begin."""
     scratch = namespace['scratch'] = tempfile.mkdtemp()
     namespace['root'] = ROOT
     namespace['folder'] = os.path.join(scratch, 'work')

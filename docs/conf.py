@@ -20,7 +20,7 @@ html_theme_options = {'source_directory': 'docs/'}
 html_static_path = ['_static']
 html_css_files = ['custom.css']
 html_js_files = ['accessible.js']
-# Of those that come with Pygments, the ones with enough contrast.
+# The styles of Pygments that have enough contrast.
 pygments_style = 'default'
 pygments_dark_style = 'github-dark'
 
@@ -31,7 +31,7 @@ def code_block(match):
 
 
 def keras_sections(app, what, name, obj, options, lines):
-    """Turns the Markdown of Keras 2's docstrings into what Sphinx knows."""
+    """Converts docstrings, Markdown in the style of Keras 2, for Sphinx."""
     text = re.sub(r'^# (\w+)$', r'\1:', '\n'.join(lines), flags=re.MULTILINE)
     text = re.sub(r'( *)```python\n(.*?)\n *```', code_block, text, flags=re.DOTALL)
     lines[:] = text.split('\n')

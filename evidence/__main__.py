@@ -4,10 +4,10 @@ import importlib
 import click
 
 ABOUT = {
-    'random-models': 'Random models, cloned as released and by the overlay.',
+    'random-models': 'Random models, cloned by released Keras and by the overlay.',
     'matrix': 'The tests, in each environment of tox.ini.',
-    'costs': 'What cloning costs, beside building and loading a model.',
-    'startup': 'What the overlay adds to the start of an interpreter.',
+    'costs': 'What cloning costs, compared with building and loading a model.',
+    'startup': 'How much longer an interpreter takes to start with the overlay.',
     'table': 'The tables of README.md: the gallery, cloned in every way.',
     'other-fixes': "Other fixes, judged by the pull request's tests.",
     'pictures': 'The pictures of models and clones.',
@@ -16,7 +16,7 @@ ABOUT = {
 
 
 class Evidence(click.Group):
-    """Imports a command when it is called: not each has what the others need."""
+    """Imports a command only when it is called: they need different packages."""
 
     def list_commands(self, context):
         return list(ABOUT)
@@ -35,10 +35,10 @@ class Evidence(click.Group):
 @click.command(cls=Evidence, subcommand_metavar='NAME run|record|page [OPTIONS]',
                context_settings={'help_option_names': ['-h', '--help']})
 def main():
-    """Measure what the docs say.
+    """Measure what the docs report.
 
-    `run` measures and prints. `record` measures, enters the result into docs/data/
-    and writes the page. `page` writes the page from the data alone. Not every NAME
+    `run` measures and prints. `record` measures, adds the result to docs/data/ and
+    writes the page. `page` writes the page from the recorded data. Not every NAME
     has all three: see `python -m evidence NAME --help`.
     """
 

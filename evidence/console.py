@@ -21,6 +21,6 @@ def print_table(headings, rows, left=()):
 
 
 def progress():
-    """Returns a bar for terminals: a context."""
+    """Returns a progress bar, a context manager: it is shown only on terminals."""
     return Progress(console=Console(stderr=True), transient=True,
                     disable=not sys.stderr.isatty())

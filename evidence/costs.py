@@ -1,8 +1,8 @@
-"""What cloning costs, beside building, rebuilding and loading a model.
+"""What cloning costs, compared with building, rebuilding and loading a model.
 
-Each model is built, cloned by the released function and by this one, copied, made
-from its config and saved and loaded, in turns, each time in a graph of its own. The
-figures are medians.
+Each model is built, cloned by the released function and by this one, copied, rebuilt
+from its config, and saved and loaded: one after the other, in several rounds, each
+time in a new graph. The figures are medians.
 """
 import collections
 import contextlib
@@ -30,17 +30,18 @@ OWN = tuple(os.path.join(records.ROOT, *path) for path in (
     ['keras', ''], ['keras_clone', 'cloner.py'], ['keras_clone', 'holding.py'],
     ['keras_clone', 'nodes.py']))
 
-# name: what the table shows. family, size: for the plot; none for the gallery.
+# name: shown in the table. family, size: for the plot; None for gallery models.
 Subject = collections.namedtuple('Subject', 'name family size build')
 GROWTH = ('graph', 'sizes', 'building', 'our clone')
 WAYS = ('build', 'released', 'ours', 'deepcopy', 'config', 'file')
-# How much longer counts as longer, and the most of its time that is ours.
+# A clone that takes more than this many times as long counts as slower; the largest
+# share of the time that our own code may take.
 NOISE = 1.1
 MOST_OWN_SHARE = .01
 SIZES = (50, 100, 200, 400, 800)
 DEPTHS = (1, 2, 3, 4, 5, 6)
 UNITS_OF_SIZE = {'chain': 'layers', 'wide': 'layers', 'nest': 'depth'}
-INK = '#010101'  # No black of Matplotlib's own: it leaves that one out.
+INK = '#010101'  # Not pure black: Matplotlib does not write that to the SVG.
 ALT = 'Seconds over the size of the graph, for each way to make a model'
 
 
@@ -66,7 +67,7 @@ def wide(size):
 
 
 def nest(depth):
-    """A model in a model in a model, each with a layer of its own."""
+    """Models nested in each other, each with a layer of its own."""
     from keras import layers
     from keras.models import Model
     x = layers.Input((4,))
@@ -135,11 +136,11 @@ def figures_of(subject, runs):
         runs: how often each way is timed.
 
     # Returns
-        A dict: `family`, `size`, `runs`, `cores`; and by the names in `WAYS`, each
-        None where it raises: `seconds`, the median time; `ops`, the number of ops
-        added to the graph. And of our `clone_model`: `megabytes`, the peak of the
-        memory that Python objects take; `share`, the part of its time that is spent
-        in its own code and not in what it calls.
+        A dict: `family`, `size`, `runs`, `cores`; `seconds`, the median times, and
+        `ops`, the numbers of ops added to the graph: dicts with the names in `WAYS`
+        as keys, and None for a way that raises. For our `clone_model`: `megabytes`,
+        the peak memory use of Python objects; `share`, the part of its time that is
+        spent in its own code, not in the functions that it calls.
     """
     seconds, ops = {way: [] for way in WAYS}, {}
     for _ in range(runs):
@@ -160,7 +161,7 @@ def _median(times):
 
 @contextlib.contextmanager
 def _maker(subject, way):
-    """Opens a fresh graph with the function that makes the model that way."""
+    """Enters a fresh graph; yields the function that makes the model that way."""
     from keras_clone.check.graphs import graphs
     with graphs.fresh_state():
         yield subject.build if way == 'build' else ways(subject.build())[way]
@@ -202,10 +203,10 @@ def _own_share(subject):
 
 
 def times_released(figures):
-    """Returns how many times as long as the released function ours takes.
+    """Returns the time of our function divided by that of the released one.
 
-    None where that one does not add as many ops: where it loses masks, or raises,
-    it has less to do.
+    It is None if they do not add equally many ops: a function that loses masks or
+    raises has less to do.
     """
     seconds, ops = figures['seconds'], figures['ops']
     if ops['released'] != ops['ours']:
@@ -248,7 +249,7 @@ def growth(found):
 
 
 def against_released(found):
-    """Returns as text how long ours takes beside the released function, over all."""
+    """Returns as text how our times compare with those of the released function."""
     times = [times_released(each['figures']) for each in found]
     times = sorted(each for each in times if each is not None)
     if not times:
@@ -262,7 +263,7 @@ def against_released(found):
 
 
 def ways_of(found):
-    """Returns the ways of records: older ones were not measured in every way."""
+    """Returns the ways that records have: older ones do not have all of `WAYS`."""
     return [way for way in WAYS if way in found[0]['figures']['seconds']]
 
 
@@ -290,7 +291,7 @@ def print_records(found):
 
 
 def write(found):
-    """Writes the page and its plots; start-up has its place there."""
+    """Writes the page, with its section on start-up, and its plots."""
     pages.write(PAGE, page(found))
     for group in records.grouped(startup.without(found)):
         pages.write(plot_of(group), plot(group))
@@ -343,7 +344,7 @@ PICTURE = """\
 
 
 def plot(group):
-    """Draws the time over the size: returns SVG."""
+    """Plots the time over the size; returns SVG."""
     import matplotlib
     matplotlib.use('svg')
     from matplotlib import pyplot
@@ -370,7 +371,7 @@ def plot(group):
 
 
 def _as_part_of_a_page(svg, name):
-    """Returns an SVG with the page's colour of text, and ids of its own."""
+    """Returns an SVG in the text colour of the page, with ids that are unique."""
     svg = svg[svg.index('<svg'):].replace(INK, 'currentColor')
     svg = re.sub(r'(id="|url\(#|href="#)', r'\g<1>keras-' + name + '-', svg)
     return svg.replace('<svg ', f'<svg role="img" aria-label="{ALT}" ', 1)
@@ -378,5 +379,6 @@ def _as_part_of_a_page(svg, name):
 
 command = steps.group(__doc__, DATA, measure, write, options=[
     click.Option(['--runs'], default=5, show_default=True,
-                 help='How often each is timed.')], of_run=[
-    click.Option(['--only'], default='', help='Models with this in their name.')])
+                 help='How often to time each of them.')], of_run=[
+    click.Option(['--only'], default='',
+                 help='Only models with this in their name.')])

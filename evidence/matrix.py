@@ -1,7 +1,7 @@
 """The tests, and `keras-clone check`, in each environment of tox.ini.
 
-`run` runs them in this environment and writes what came of them to .tox/results/;
-`table` prints and `record` records what is there.
+`run` runs them in this environment and writes the results to .tox/results/; `table`
+prints and `record` records the results there.
 """
 import json
 import os
@@ -26,7 +26,7 @@ def measure(environment, options):
     """Runs the tests and the check, and writes a record of both.
 
     # Arguments
-        environment: what it is called.
+        environment: the name of the environment.
         options: list of options of pytest.
 
     # Returns

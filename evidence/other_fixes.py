@@ -1,8 +1,8 @@
 """Other fixes of keras-team/keras issue 12202, judged by the pull request's tests.
 
 Each candidate is an edit of the installed Keras 2.2.4, made on a copy: the fixes
-that others proposed, the release as it is, and the patch. On each, the tests are
-run that go with the patch and its follow-ups.
+that others proposed, the unchanged release, and the patch. Each is tested by the
+tests of the patch and of its follow-ups.
 """
 import ast
 import collections
@@ -41,8 +41,8 @@ class Source:
                              and node.name == '_clone_functional_model')
 
     def find(self, kind, *names):
-        """The first statement of a kind with these names: in the test of an `if`, in
-        what a `for` goes through."""
+        """The first statement of a kind with these names: in the condition of an
+        `if`, in what a `for` iterates over."""
         return next(node for node in ast.walk(self.function)
                     if isinstance(node, kind) and _names(node) == set(names))
 
@@ -73,7 +73,7 @@ def _last_line(node):
     return max(getattr(part, 'lineno', 0) for part in ast.walk(node))
 
 
-# The statements that the fixes are about.
+# The statements that the fixes edit.
 ENTERING_OF_INPUT_LAYER = (ast.Assign, 'layer_map', 'layer',
                            'newly_created_input_layer')
 SORTING_OF_DEPTHS = ast.Expr, 'depth_keys'
@@ -244,7 +244,7 @@ def judge(text, only=None):
 
     # Arguments
         text: The text of its `keras/models.py`.
-        only: The name of a test, without its common start. None: all tests.
+        only: The name of a test, without the prefix that all share. None: all tests.
 
     # Returns
         A dict from names of tests to outcomes; see `prove.outcomes`.
@@ -299,7 +299,7 @@ def _read(*path):
 
 
 def outcomes(record, start=''):
-    """The outcomes of the tests whose names start so: a dict."""
+    """The outcomes of the tests whose names begin with `start`: a dict."""
     return {test: outcome for test, outcome in record['figures']['outcomes'].items()
             if test.startswith(start)}
 
@@ -310,7 +310,7 @@ def failing(record, start=''):
 
 
 def name_of(test):
-    """A test's name without what all have in common."""
+    """A test's name without the parts that all names have in common."""
     name = test.partition('::')[2]
     return name.replace('test_clone_functional_model_', '').replace('test_', '')
 

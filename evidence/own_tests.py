@@ -1,8 +1,8 @@
 """Keras's own tests, with the overlay and without: compares each test.
 
-The tests come from the source distribution of the installed release or, for Keras 3,
-lie beside its modules. Exit status 0 if every single test has the same outcome both
-ways, 1 if not.
+The tests come from the source distribution of the installed release; those of Keras
+3 are installed with its modules. The exit status is 0 if every test has the same
+outcome both ways, otherwise 1.
 """
 import os
 import sys

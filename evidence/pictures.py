@@ -1,7 +1,7 @@
-"""The models and clones of the docs, drawn from the live models.
+"""The pictures of models and their clones in the docs, drawn from real models.
 
-Draws those files of docs/pictures/ that are about the installed Keras: 2.2.4 has the
-crash, 2.3.1 loses masks. A test compares them with the live models.
+Draws the files in docs/pictures/ that show the installed release of Keras: 2.2.4
+crashes, 2.3.1 loses masks. A test compares the files with the real models.
 """
 import collections
 
@@ -18,7 +18,7 @@ from evidence import pages
 
 FILE = 'docs/pictures/{}.svg'
 
-# What is drawn: the name of the file, the Keras it is about, the model, the title.
+# A picture: the name of its file, the release of Keras, the model, the title.
 Picture = collections.namedtuple('Picture', 'name keras build title')
 PICTURES = (
     Picture('crash', '2.2.4', gallery.lambda_with_two_outputs,
@@ -36,10 +36,10 @@ Edge = collections.namedtuple('Edge', 'start end tensor mask')
 Graph = collections.namedtuple('Graph', 'heading boxes edges note')
 
 WIDTH, HEIGHT, GAP, MARGIN = 176, 44, 46, 20
-HEAD = 54           # what is above the graphs
-FOOT = 50           # and below
+HEAD = 54           # height above the graphs
+FOOT = 50           # height below the graphs
 GOOD = '', FAITHFUL
-LANES = 22          # between two tensors that go from one layer to another
+LANES = 22          # distance between two tensors that connect the same layers
 
 STYLE = """
 .picture { --ink: #1f2328; --quiet: #57606a; --box: #f6f8fa; --mask: #0550ae;
@@ -83,14 +83,14 @@ def graphs_of(picture):
 
 
 def graph_of(model, heading, made=None, like=None, note=''):
-    """Reads the graph of a model off its nodes.
+    """Reads the graph of a model from its nodes.
 
     # Arguments
         model: a `Model`.
-        heading: what to call it.
+        heading: the text above it.
         made: None, or the ids of the tensors that the clone has.
-        like: None, or the `Graph` that this one should be like.
-        note: what to write below it.
+        like: None, or the `Graph` of the original, to find the masks that are lost.
+        note: the text below it.
 
     # Returns
         A `Graph`.
@@ -143,8 +143,8 @@ def _clone(picture, clone_model, heading):
 
 
 def _made(model, clone_model):
-    """Returns the ids of the tensors that the function clones: a model that ends
-    there has a clone."""
+    """Returns the ids of the tensors that the function can clone: it can clone a
+    model that ends there."""
     made = set()
     for node in graphs.ordered_nodes(model):
         for x in node.output_tensors:
@@ -163,7 +163,7 @@ def svg(picture, found):
     """Draws graphs side by side.
 
     # Returns
-        Text: SVG, with what it shows in words for those who do not see it.
+        Text: SVG, with a description in words for screen readers.
     """
     rows = 1 + max(box.row for graph in found for box in graph.boxes)
     width = len(found) * (WIDTH + 2 * MARGIN) + 2 * MARGIN
@@ -254,10 +254,10 @@ def _sentence(graph):
 
 
 def drawn():
-    """Draws the pictures about the installed Keras.
+    """Draws the pictures of the installed release of Keras.
 
     # Returns
-        A dict from names of files to SVGs. It is empty on other backends than
+        A dict from names of files to SVGs. It is empty on backends other than
         TensorFlow.
     """
     if graphs.backend_name() != 'tensorflow':
@@ -271,7 +271,7 @@ command = click.Group(help=__doc__)
 
 @command.command()
 def record():
-    """Draw and write the pictures about the installed Keras."""
+    """Draw and write the pictures of the installed release of Keras."""
     for name, text in drawn().items():
         pages.write(name, text)
         click.echo(name)

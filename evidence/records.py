@@ -1,6 +1,6 @@
 """Records in docs/data/: what was measured on which versions, when, and the figures.
 
-A file is a JSON list of records, one a line. Each is a dict: `what` was measured,
+A file is a JSON list of records, one per line. Each is a dict: `what` was measured,
 the `versions` that the figures depend on, the `date`, the `figures`.
 """
 import importlib
@@ -24,7 +24,7 @@ def release_of(record):
 
 
 def new(what, versions, figures):
-    """Returns a record of today."""
+    """Returns a record with the current date."""
     return {'what': what, 'versions': versions, 'date': time.strftime('%Y-%m-%d'),
             'figures': figures}
 
@@ -56,18 +56,18 @@ def write(name, records):
 
 def in_order(records):
     """Returns records in the order of their versions: those of the same versions
-    stay as they are."""
+    keep their order."""
     return sorted(records, key=_numbers_and_words)
 
 
 def enter(name, records, like=versions_of):
-    """Enters records into a file, in place of those that they replace.
+    """Adds records to a file and removes those that they replace.
 
     # Arguments
-        name: of the file.
-        records: the new ones.
-        like: what the records that are replaced have in common with a new one: a
-            function of a record.
+        name: the name of the file.
+        records: the new records.
+        like: a function of a record: a new record replaces those for which this
+            returns the same.
     """
     replaced = [like(each) for each in records]
     kept = [each for each in read(name) if like(each) not in replaced]
@@ -75,7 +75,7 @@ def enter(name, records, like=versions_of):
 
 
 def grouped(records, like=versions_of):
-    """Returns lists of those that follow each other and have `like` in common."""
+    """Returns lists of consecutive records for which `like` returns the same."""
     return [list(group) for _, group in itertools.groupby(records, like)]
 
 

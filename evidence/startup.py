@@ -1,7 +1,7 @@
-"""What the overlay adds to the start of an interpreter.
+"""How much longer an interpreter takes to start with the overlay.
 
-Starts this interpreter with the overlay's start file and without, in turns. The
-figures are medians. They have a section of the page on costs.
+Starts this interpreter alternately with and without the overlay's `.pth` file. The
+figures are medians. They are in a section of the page on costs.
 """
 import os
 import platform
@@ -27,7 +27,7 @@ def measure(runs):
     path = start_file()
     with open(path) as file:
         start = file.read()
-    # Both know the folder of the installed package, one has the start file.
+    # Both folders add the installed package to the path; one starts the overlay.
     known = os.path.dirname(path) + '\n'
     with tempfile.TemporaryDirectory() as without, \
             tempfile.TemporaryDirectory() as overlaid:
@@ -54,7 +54,7 @@ def start_file():
 
 
 def seconds_to_start(folder):
-    """Times one interpreter that treats `folder` as it does site-packages."""
+    """Times the start of an interpreter that treats `folder` as site-packages."""
     code = f'import site; site.addsitedir({folder!r})'
     begin = time.perf_counter()
     subprocess.check_call([sys.executable, '-I', '-S', '-c', code])
@@ -62,7 +62,7 @@ def seconds_to_start(folder):
 
 
 def without(found):
-    """Returns the records that are about something else."""
+    """Returns the records that are not about start-up."""
     return [each for each in found if each['what'] != WHAT]
 
 
@@ -89,10 +89,10 @@ turns: medians, written by `python -m evidence startup record`. The goal: less t
 
 
 def write(found):
-    from evidence import costs  # Which imports this module.
+    from evidence import costs  # It imports this module.
     costs.write(found)
 
 
 command = steps.group(__doc__, 'costs', measure, write, options=[
     click.Option(['--runs'], default=200, show_default=True,
-                 help='How many starts of each.')])
+                 help='How often to start each of them.')])

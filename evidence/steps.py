@@ -1,4 +1,4 @@
-"""The steps of most evidence: `run`, `record` and `page`."""
+"""The subcommands of most kinds of evidence: `run`, `record` and `page`."""
 import click
 
 from evidence import records
@@ -6,15 +6,17 @@ from evidence import records
 
 def group(about, data, measure, write, options=(), of_run=(),
           like=records.versions_of):
-    """Returns a command with the three steps.
+    """Returns a command with these three subcommands.
 
     # Arguments
         about: the text of its help.
         data: the name of its file in docs/data/.
-        measure: measures, prints and returns records; called with the options.
-        write: writes the page; called with the records of the file.
-        options: a list of `click.Option`s of `run` and `record`.
-        of_run: those of `run` alone.
+        measure: function that measures, prints and returns records; it is called
+            with the options.
+        write: function that writes the page; it is called with the records of the
+            file.
+        options: list of `click.Option`s of `run` and `record`.
+        of_run: list of further `click.Option`s of `run`.
         like: see `records.enter`.
     """
     def page():
@@ -28,7 +30,7 @@ def group(about, data, measure, write, options=(), of_run=(),
         click.Command('run', callback=measure, params=list(options) + list(of_run),
                       help='Measure and print.'),
         click.Command('record', callback=record, params=list(options),
-                      help='Measure, enter the result into the data, write the '
+                      help='Measure, add the result to the data, write the '
                            'page.'),
         click.Command('page', callback=page,
-                      help='Write the page from the data alone.')])
+                      help='Write the page from the recorded data.')])

@@ -2,7 +2,7 @@
 
 The models of the gallery are cloned with the Keras of this interpreter, as released,
 with the patches of that release, by `copy.deepcopy` on Keras 3, and with the
-overlay. `make table` does it for every release.
+overlay. `make table` does this for every release.
 """
 import copy
 import functools
@@ -18,10 +18,10 @@ from evidence import gallery, pages, records, steps
 DATA = 'table'
 PAGE = 'README.md'
 
-# What a user notices, or ought to.
+# The outcomes that matter most to users.
 BAD = ('crash', 'cannot predict', 'wrong numbers')
 CRASHES = ('crash', 'cannot predict', 'clones only once')
-# What differs from model to model in a message.
+# The parts of messages that differ from model to model, and their replacements.
 SHORTENED = ((r' Tensor\(.*', ' Tensor(...)'), (r" '[^']*' with dtype .*", ' ...'),
              (r'(Unknown [a-z ]+: ?).*', r'\1...'), (r"(name) '.*'", r"\1 '...'"),
              (r"(class|on layer) '.*", r"\1 '...'"), (r'(Python lambda\.).*', r'\1'),
@@ -32,7 +32,7 @@ SHORTENED = ((r' Tensor\(.*', ' Tensor(...)'), (r" '[^']*' with dtype .*", ' ...
 
 
 def measure():
-    """Clones the gallery in every way that there is with the installed Keras.
+    """Clones the gallery in every way that is available for the installed Keras.
 
     # Returns
         A list of records, one for each model. Their figures are dicts {way: list of
@@ -74,7 +74,7 @@ def _patched(installed, patches):
 
 
 def _deep_copies():
-    """Returns what comes of `copy.deepcopy`, which many use in place of a clone."""
+    """Returns the outcomes of `copy.deepcopy`, which many use instead of cloning."""
     from keras_clone.check.faithfulness import check_clone
     from keras_clone.check.gallery import MODELS
     reports = [(build, check_clone(functools.partial(_decided, build),
@@ -84,8 +84,8 @@ def _deep_copies():
 
 
 def _decided(build):
-    """Builds a model that has decided whether to be compiled by XLA: `copy.deepcopy`
-    asks, and the original is to stay as it is."""
+    """Builds a model and reads `jit_compile`, which sets it: otherwise,
+    `copy.deepcopy` would read it and thereby change the original."""
     model = build()
     assert model.jit_compile in (True, False)
     return model
@@ -150,7 +150,7 @@ def _cell(*outcomes):
 
 
 def _releases(releases, found):
-    """Returns releases as text: three or more that follow each other as a range."""
+    """Returns releases as text: three or more consecutive ones as a range."""
     known = list(dict.fromkeys(map(records.release_of, found)))
     parts = []
     for release in releases:

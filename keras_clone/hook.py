@@ -8,8 +8,8 @@ from . import overlay
 def install():
     """Makes modules that are imported from now on use their overlays.
 
-    At the start of an interpreter, this is called when Keras is first looked for;
-    only where no start-up files are read (`python -S`) do programs call it.
+    It is called automatically when Keras is first imported. Programs have to call it
+    themselves only if Python reads no start-up files (`python -S`).
     """
     if not any(isinstance(finder, OverlayFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, OverlayFinder())

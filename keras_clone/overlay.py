@@ -1,4 +1,4 @@
-"""The overlays: for which modules and releases they are, and what became of them.
+"""The overlays: their modules and releases, and whether they were applied.
 
 An overlay is a file under `keras/`, executed in the module of the same path.
 """
@@ -19,7 +19,7 @@ _outcomes = {}  # Name of a module -> (state, reason).
 
 
 def status():
-    """Returns what became of each overlaid module in this process.
+    """Returns the state of each overlaid module in this process.
 
     # Returns
         A list of dicts: `module`, `file` (the overlay), `reason`, `state`: active,
@@ -49,7 +49,7 @@ def released(name):
                          .format([*_plans()], name, keras_release()))
     path = importlib.import_module(name.rpartition('.')[0]).__path__
     module = module_from_spec(importlib.machinery.PathFinder.find_spec(name, path))
-    # Keras 3 registers what a module exports, by name: `keras_export` there.
+    # Running a module of Keras 3 registers its exports by name (`keras_export`).
     exports = getattr(sys.modules.get('keras.src.api_export'),
                       'REGISTERED_NAMES_TO_OBJS', {})
     before = dict(exports)
@@ -74,7 +74,7 @@ def keras_release():
 def is_wanted(name):
     """Returns whether a module that is about to be imported should get an overlay.
 
-    If it has one that is not used, it records why, and warns where that is an error.
+    If its overlay is not used, this records why, and warns if that is an error.
     """
     state, reason = _plans().get(name, ('', '')) if name in OVERLAYS else ('', '')
     if state not in ('', 'not imported yet'):
@@ -83,10 +83,10 @@ def is_wanted(name):
 
 
 def apply(module):
-    """Executes the overlay of a module in it; if that fails, leaves it as it was."""
+    """Executes the overlay of a module in the module, which it restores on error."""
     names, old, path = vars(module), dict(vars(module)), _file(module.__name__)
     try:
-        names['__file__'] = path  # Coverage asks it, not the code, for the path.
+        names['__file__'] = path  # Coverage takes the path from here.
         with open(path, 'rb') as file:
             exec(compile(file.read(), path, 'exec', dont_inherit=True), names)
         names['__file__'] = old['__file__']
@@ -98,7 +98,7 @@ def apply(module):
 
 
 def _plans():
-    """Returns what will become of each module: dict {name: (state, reason)}."""
+    """Returns the expected state of each module: dict {name: (state, reason)}."""
     release, switch = keras_release(), os.environ.get('KERAS_CLONE', '')
     names = [name for name in OVERLAYS if release in OVERLAYS[name]]
     if release is None:
@@ -122,7 +122,7 @@ def _file(name):
 
 
 def _record(name, state, reason=''):
-    """Records what became of a module; warns if it has no overlay but should."""
+    """Records the state of a module; warns if it has no overlay but should."""
     _outcomes[name] = state, reason
     if state in ('failed', 'unsupported release'):
         warnings.warn('keras_clone: ' + reason)

@@ -1,4 +1,4 @@
-"""Git repositories for `python -m contribute export`, and what it does to them."""
+"""Helpers to test `python -m contribute export` with Git repositories."""
 import subprocess
 
 import click.testing
@@ -21,7 +21,7 @@ def run(folder, *options):
 
 
 def bytes_of(folder):
-    """Every file in a folder, git's included, with its content."""
+    """Every file in a folder, including those of Git, with its content."""
     return {str(path): path.read_bytes()
             for path in folder.rglob('*') if path.is_file()}
 

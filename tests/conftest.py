@@ -1,4 +1,4 @@
-"""What the tests share: the judge of a clone, and the Keras to patch."""
+"""Fixtures: the judge of a clone, and the installed Keras."""
 import os
 import subprocess
 import sys
@@ -14,7 +14,7 @@ from contribute import prove  # noqa: E402
 def assert_faithful():
     """Builds a model, clones it twice and fails if a clone is unfaithful.
 
-    What it checks is told in `keras_clone/check/faithfulness.py`.
+    `keras_clone/check/faithfulness.py` documents what it checks.
     """
     from keras.models import clone_model
     from keras_clone.check.faithfulness import check_clone

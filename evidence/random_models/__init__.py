@@ -1,9 +1,10 @@
 """Random models, cloned by Keras as released and by the overlay.
 
-Each model is judged in two processes, of which one has the overlay switched off.
-The command ends at the first model that the overlay does not clone faithfully, with
-the smallest such model that hypothesis finds, and exit status 1. Where it clones a
-model worse than Keras as released does, it says so first, whatever else it finds.
+Each model is judged in two processes, one with the overlay and one without it. The
+command stops at the first model that the overlay does not clone faithfully, prints
+the smallest such model that hypothesis finds, and has exit status 1. If the overlay
+clones a model worse than the released function does, it is such a model that is
+printed.
 """
 import collections
 import json
@@ -21,7 +22,7 @@ WORSE = 'worse than released'
 
 
 def measure(models, minutes, seed):
-    """Clones random models and prints what came of them.
+    """Clones random models and prints the results.
 
     # Returns
         A list of one record.
@@ -44,7 +45,7 @@ def measure(models, minutes, seed):
 
 
 def figures_of(counts):
-    """Returns counts as JSON has them."""
+    """Returns counts as a dict that can be written as JSON."""
     return {'models': counts.models, 'not_built': counts.not_built,
             'worse': counts.worse, 'released': dict(counts.released),
             'active': dict(counts.active),
@@ -104,11 +105,11 @@ def page(found):
 
 
 def total(group):
-    """Returns the sums of the figures of records that differ in their seed alone."""
+    """Returns the sums of the figures of records that differ only in their seed."""
     found = [each['figures'] for each in group]
     figures = {name: sum(each[name] for each in found)
                for name in ('models', 'not_built')}
-    # It was not counted from the beginning.
+    # The oldest records do not have this count.
     is_counted = all('worse' in each for each in found)
     figures['worse'] = (sum(each['worse'] for each in found) if is_counted else
                         'not counted')
@@ -151,8 +152,9 @@ The models consist of the operations in `operations_keras2.py` and
 <!-- end of totals -->"""
 
 command = steps.group(__doc__, DATA, measure, write, options=[
-    click.Option(['--models'], default=200, show_default=True, help='How many.'),
-    click.Option(['--minutes'], type=float, help='For how long at most.'),
+    click.Option(['--models'], default=200, show_default=True,
+                 help='How many models.'),
+    click.Option(['--minutes'], type=float, help='Stop after this time.'),
     click.Option(['--seed'], default='1', show_default=True,
-                 help='What the models depend on.')])
+                 help='The seed that the models are drawn from.')])
 command.add_command(click.Command('judge', callback=judge, hidden=True))

@@ -14,7 +14,7 @@ NOT_JUDGED = 'not judged'
 def judge():
     """Reads recipes from standard input and writes the outcome for each."""
     lines = os.fdopen(os.dup(1), 'w')
-    os.dup2(2, 1)  # What Keras and the backend print is no outcome.
+    os.dup2(2, 1)  # What Keras and the backend print goes to stderr.
     from keras.models import clone_model
     for line in sys.stdin:
         lines.write(json.dumps(outcome_of(json.loads(line), clone_model)) + '\n')
@@ -22,7 +22,7 @@ def judge():
 
 
 def outcome_of(recipe, clone_model):
-    """Tells how a function clones the model of a recipe.
+    """Judges how a function clones the model of a recipe.
 
     # Arguments
         recipe: see `recipes.recipes`.
@@ -31,7 +31,7 @@ def outcome_of(recipe, clone_model):
     # Returns
         A list: one of the outcomes of `keras_clone.check.faithfulness`, NOT_BUILT
         where Keras itself cannot build or evaluate the model, or NOT_JUDGED where
-        there is an error in judging; and the reason.
+        the judge raises an exception; and the reason.
     """
     from keras_clone.check.faithfulness import ModelError, check_clone
 
@@ -41,7 +41,7 @@ def outcome_of(recipe, clone_model):
                              saving=False, locate=False)
     except ModelError as error:
         return [NOT_BUILT, str(error)]
-    except Exception:  # Looked into like an unfaithful clone, not the end of it all.
+    except Exception:  # Reported like an unfaithful clone.
         return [NOT_JUDGED, traceback.format_exc()]
     return [report.outcome, report.reason]
 

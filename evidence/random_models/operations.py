@@ -1,6 +1,6 @@
-"""The operations that random models are made of: what is common to all releases.
+"""The operations that random models consist of: what all releases have in common.
 
-`operations_keras2.py` and `operations_keras3.py` enter the operations; each is for
+`operations_keras2.py` and `operations_keras3.py` register the operations, each for
 one major version of Keras.
 
 Two kinds of tensors go from layer to layer: sequences, of shape (batch, STEPS,
@@ -11,14 +11,14 @@ import collections
 STEPS = 3
 UNITS = 2
 WORDS = 5
-BATCH = 3  # As many rows as inputs are drawn with.
+BATCH = 3  # The number of rows in the inputs that are drawn.
 
 SEQUENCE = 's'
 VECTOR = 'v'
 
-# takes, returns: text, a letter for each tensor. options: the ways to do it; where
-# it is NESTED, the option is a recipe. outermost: whether it is for the outer model
-# alone. make: the function that does it.
+# takes, returns: text, a letter for each tensor. options: the variants; if this is
+# NESTED, the option is a recipe. outermost: whether it is for the outer model only.
+# make: the function that applies the operation.
 Operation = collections.namedtuple(
     'Operation', 'takes returns options outermost make')
 OPERATIONS = {}
@@ -26,11 +26,11 @@ NESTED = 'the recipe of a nested model'
 
 
 def operation(takes, returns, options=('',), outermost=False):
-    """Enters a function among the operations, under its own name.
+    """Registers a function as an operation, under its own name.
 
-    The function is called with what builds the model (`shared` and `nested_model` of
-    it are for operations), the option, and the tensors it takes, all of which it
-    uses. It returns a list of tensors.
+    The function is called with the object that builds the model (whose `shared` and
+    `nested_model` it may call), the option, and the tensors it takes, all of which
+    it has to use. It returns a list of tensors.
     """
     def enter(make):
         OPERATIONS[make.__name__] = Operation(takes, returns, options, outermost,
@@ -39,14 +39,14 @@ def operation(takes, returns, options=('',), outermost=False):
     return enter
 
 
-# What is done to the outer model. options: the ways to do it. make: the function
-# that does it.
+# A way to make the outer model. options: the variants. make: the function that makes
+# the model.
 Whole = collections.namedtuple('Whole', 'options make')
 MODELS = {}
 
 
 def whole(options=('',)):
-    """Enters a function among those that make an outer model, under its own name.
+    """Registers a function that makes an outer model, under its own name.
 
     The function is called with the option and lists of inputs and of outputs. It
     returns a model.

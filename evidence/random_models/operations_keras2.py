@@ -1,4 +1,4 @@
-"""What random models are made of on Keras 2."""
+"""The operations of random models on Keras 2."""
 import ast
 import collections
 import copy
@@ -28,11 +28,11 @@ from evidence.random_models.operations import (
     BATCH, NESTED, STEPS, UNITS, operation, whole)
 
 
-# Layers of the user
+# Custom layers
 
 
 class TwoOutputs(layers.Layer):
-    """Has two outputs, and masks as `masks` says."""
+    """Has two outputs; `masks` determines which of them have a mask."""
 
     def __init__(self, masks, **kwargs):
         super().__init__(**kwargs)
@@ -56,7 +56,7 @@ class TwoOutputs(layers.Layer):
 
 
 class TwoInputs(layers.Layer):
-    """Has two inputs, and the mask of the one that `mask_of` tells."""
+    """Has two inputs; the mask of its output is that of the input `mask_of`."""
 
     def __init__(self, mask_of, **kwargs):
         super().__init__(**kwargs)
@@ -76,7 +76,7 @@ class TwoInputs(layers.Layer):
 
 
 class OwnMask(layers.Layer):
-    """Makes a mask of its own, and leaves `supports_masking` alone."""
+    """Computes a mask of its own and does not set `supports_masking`."""
 
     def call(self, inputs):
         return inputs
@@ -94,7 +94,7 @@ class Scale(gallery.Scale):
 
 
 class Shift(layers.Layer):
-    """Is told at each call what to add and how to scale."""
+    """Takes what to add and how to scale as arguments of each call."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -123,7 +123,7 @@ class CellWithConstants(MinimalCell):
 
 
 class Doubled:
-    """A callable object, and the owner of a bound method."""
+    """A callable object, whose bound method is used as well."""
 
     def __call__(self, x):
         return 2 * x
@@ -302,7 +302,7 @@ def bidirectional(building, option, x):
     layer = layers.SimpleRNN(UNITS, return_sequences=True)
     if option == 'custom':
         layer, option = layers.RNN(MinimalCell(UNITS), return_sequences=True), 'mul'
-    # It looks the class of the cell up when it makes its second layer.
+    # `Bidirectional` looks up the class of the cell to make its second layer.
     with custom_object_scope({'MinimalCell': MinimalCell}):
         return [layers.Bidirectional(layer, merge_mode=option)(x)]
 
@@ -347,8 +347,8 @@ def called_twice(building, option, x, y):
     return [layers.Add()([layer(x), layer(y)])]
 
 
-# Call arguments. What is `outermost` holds tensors where Keras calls a nested model
-# with those of its first call.
+# Call arguments. Those that hold tensors are `outermost`: when Keras calls a nested
+# model again, it passes the tensors of the first call.
 
 
 @operation('s', 's', ['none', 'scale', 'training'])
@@ -371,7 +371,7 @@ def mask_argument(building, option, x, y):
     return [layer(x, mask=mask)]
 
 
-if K.backend() != 'cntk':  # It does not tell what a tensor is made of.
+if K.backend() != 'cntk':  # Its graph cannot be searched.
     @operation('vv', 'v', outermost=True)
     def tensor_of_backend(building, option, x, y):
         return [Shift()(x, by=2 * y)]
@@ -407,7 +407,7 @@ def nested_called_twice(building, recipe, x, v, y):
     return model(y, v)
 
 
-# Layers of layers, whose configs the user writes and reads in ways of his own
+# Layers that hold layers, with custom code to write and read configs
 
 
 class Masked(layers.Layer):
@@ -419,7 +419,7 @@ class Masked(layers.Layer):
 
 
 class Composed(Masked):
-    """A layer that has the weights of those in its attribute `parts`."""
+    """A layer that has the weights of the layers in its attribute `parts`."""
 
     parts = ()
 
@@ -493,7 +493,7 @@ def _digest(layer):
 def _pickled(value):
     file = io.BytesIO()
     pickler = pickle.Pickler(file)
-    pickler.fast = True  # Else, the bytes tell which of its strings are one object.
+    pickler.fast = True  # Otherwise, the bytes depend on the identity of strings.
     pickler.dump(value)
     return file.getvalue()
 
@@ -503,7 +503,7 @@ def _from_class(cls, config):
 
 
 class Written(Composed):
-    """Holds a layer, and has it in its config in one of `WAYS`."""
+    """Holds a layer and writes it to its config in one of `WAYS`."""
 
     def __init__(self, inner, way, digest=None, **kwargs):
         super().__init__(**kwargs)
@@ -552,7 +552,7 @@ def written_in_steps(building, option, x):
 
 
 class Jsoned(Wrapper):
-    """A wrapper whose config goes through JSON."""
+    """A wrapper whose config is converted to JSON and back."""
 
     def build(self, input_shape):
         if not self.layer.built:
@@ -573,7 +573,7 @@ def wrapped_as_json(building, option, x):
 
 
 class OfModel(Composed):
-    """Holds a model, and has it in its config as `to_json` writes it."""
+    """Holds a model and writes it to its config by `to_json`."""
 
     def __init__(self, net, **kwargs):
         super().__init__(**kwargs)
@@ -598,7 +598,7 @@ def swish(x):
 
 
 def relu(x):
-    """Has the name of an activation of Keras, and computes something else."""
+    """Has the name of an activation of Keras but computes something else."""
     return -K.relu(-x)
 
 
@@ -617,7 +617,7 @@ FUNCTION_WAYS = dict([
 
 
 class Asks(Masked):
-    """Asks its function what it is, and writes it in one of `FUNCTION_WAYS`."""
+    """Checks the identity of its function; writes it in one of `FUNCTION_WAYS`."""
 
     def __init__(self, function, way, **kwargs):
         super().__init__(**kwargs)
@@ -649,7 +649,7 @@ def asks(building, option, x):
 
 
 class Strange(dict):
-    """A dict whose entries are attributes as well."""
+    """A dict whose entries can be read as attributes."""
     __getattr__ = dict.__getitem__
 
 
@@ -658,7 +658,7 @@ class Mode(enum.Enum):
 
 
 class Settings:
-    """An object of the user that tells what it holds."""
+    """A custom object that is equal to those with equal attributes."""
 
     def __init__(self, rate):
         self.rate = rate
@@ -670,7 +670,7 @@ class Settings:
 
 
 Limits = collections.namedtuple('Limits', 'low high')
-VALUES = dict([  # (type, (makes one, makes a number of it))
+VALUES = dict([  # (type, (makes a value, converts it to a number))
     (collections.Counter, (lambda: collections.Counter('aab'),
                            lambda value: value.most_common(1)[0][1])),
     (collections.OrderedDict, (
@@ -690,7 +690,7 @@ TYPES_OF_VALUES = dict((cls.__name__, cls) for cls in VALUES)
 
 
 class Valued(Masked):
-    """Takes a value of one of the types in `VALUES`, and of no other."""
+    """Accepts only values of the types in `VALUES`."""
 
     def __init__(self, value, **kwargs):
         super().__init__(**kwargs)
@@ -711,7 +711,7 @@ def valued(building, option, x):
 
 
 class Counts(Composed):
-    """Counts how often its config is read, or makes another layer of it."""
+    """Counts how often its config is read; may make another layer from it."""
 
     read = 0
 
@@ -734,7 +734,7 @@ def counted(building, option, x):
 
 
 class Copies(Composed):
-    """Makes layers of one config, in one of the ways of `COPIES`."""
+    """Makes several layers from one config, in one of the ways of `COPIES`."""
 
     def __init__(self, config, way, **kwargs):
         super().__init__(**kwargs)
@@ -782,7 +782,7 @@ def copies(building, option, x):
 
 
 class Twice(Composed):
-    """Has the config of its layer twice in its own, of which it makes two."""
+    """Has the config of a layer twice in its own and makes a layer from each."""
 
     def __init__(self, first, second, **kwargs):
         super().__init__(**kwargs)
@@ -805,11 +805,11 @@ def twice(building, option, x):
     return [Twice(make(), make())(x)]
 
 
-# What layers hold, and how
+# Layers that hold other layers, weights or objects
 
 
 class Plain:
-    """An object of the user that holds layers."""
+    """A custom object that holds layers."""
 
     def __init__(self, *held):
         self.held = held
@@ -848,7 +848,7 @@ CONTAINERS = dict([
 
 
 class Given(Composed):
-    """Is given layers in a container, and has no config."""
+    """Takes layers in a container as an argument; has no config."""
 
     def __init__(self, held, **kwargs):
         super().__init__(**kwargs)
@@ -856,7 +856,7 @@ class Given(Composed):
 
 
 class Making(Composed):
-    """Makes its layers itself, in a container of `CONTAINERS`."""
+    """Makes its layers itself, in one of `CONTAINERS`."""
 
     def __init__(self, kind, **kwargs):
         super().__init__(**kwargs)
@@ -867,7 +867,7 @@ class Making(Composed):
 
 
 class Lazy(Composed):
-    """Makes its layers when it is built, and has no config."""
+    """Makes its layers in `build`; has no config."""
 
     def __init__(self, kind='list', **kwargs):
         super().__init__(**kwargs)
@@ -898,7 +898,7 @@ def lazy_layers(building, option, x):
 
 
 class Borrows(layers.Layer):
-    """Computes with layers that are elsewhere in the model, too."""
+    """Computes with layers that the model calls elsewhere as well."""
 
     def __init__(self, held, **kwargs):
         super().__init__(**kwargs)
@@ -916,7 +916,7 @@ def borrowed_layers(building, option, x):
 
 
 class Aliases(Composed):
-    """Has a layer under several names, and tells its layers apart by their ids."""
+    """Has layers in several attributes; uses the ids of layers as keys."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -930,7 +930,7 @@ class Aliases(Composed):
 
 
 class Squashes(Composed):
-    """Gives a layer of its own a method of its own."""
+    """Has a layer whose activation is one of its own methods."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -942,7 +942,7 @@ class Squashes(Composed):
 
 
 class FirstCall(layers.Layer):
-    """Makes its weight when it is called first, and knows that it did."""
+    """Makes its weight in its first call and records that it did."""
 
     initialized = False
 
@@ -978,7 +978,7 @@ class TiedTo(layers.Layer):
 
 
 class TiedByCall(TiedTo):
-    """Asks for the weight whenever it is called."""
+    """Reads the other layer's weight in each call."""
 
     def build(self, input_shape):
         self.bias = self.add_weight(name='bias', shape=(UNITS,), initializer='zeros')
@@ -1009,7 +1009,7 @@ def _by_layer(x, layer):
     return -1. * layer.call(x)
 
 
-TIED = dict([  # (option, takes a built `Dense`, returns a layer)
+TIED = dict([  # (option, function that takes a built `Dense` and returns a layer)
     ('activation', lambda dense: layers.Dense(UNITS, activation=Scorer(dense))),
     ('arguments', lambda dense: layers.Lambda(
         _by_layer, arguments={'layer': dense})),
@@ -1040,14 +1040,14 @@ def tied(building, option, x):
 
 
 class Halves(initializers.Initializer):
-    """An initializer of the user, without a config."""
+    """A custom initializer without a config."""
 
     def __call__(self, shape, dtype=None):
         return K.constant(.5, shape=shape)
 
 
 class Strong(regularizers.Regularizer):
-    """A regularizer of the user, without a config."""
+    """A custom regularizer without a config."""
 
     def __init__(self, factor):
         self.factor = factor
@@ -1057,7 +1057,7 @@ class Strong(regularizers.Regularizer):
 
 
 class AtMost(constraints.Constraint):
-    """A constraint of the user, which has a config."""
+    """A custom constraint with a config."""
 
     def __init__(self, most):
         self.most = most
@@ -1091,7 +1091,7 @@ def shared_argument(building, option, x):
 
 
 class KeepRate(Masked):
-    """Keeps what it is given in another form."""
+    """Stores a number derived from its argument."""
 
     def __init__(self, rate, **kwargs):
         super().__init__(**kwargs)
@@ -1102,7 +1102,7 @@ class KeepRate(Masked):
 
 
 class Affine(Masked):
-    """Is given arrays and a function."""
+    """Takes arrays and a function as arguments."""
 
     def __init__(self, matrix, *more, **kwargs):
         self._function = kwargs.pop('function', K.tanh)
@@ -1115,7 +1115,7 @@ class Affine(Masked):
 
 
 class Kernel(Masked):
-    """Hands all other arguments on."""
+    """Passes all other arguments on to its base class."""
 
     def __init__(self, units, activity_regularizer=None, **kwargs):
         super().__init__(**kwargs)
@@ -1133,7 +1133,7 @@ class Kernel(Masked):
 
 
 class Popped(layers.Dense):
-    """Takes arguments out of those that it hands on."""
+    """Removes an argument from those that it passes on."""
 
     def __init__(self, *args, **kwargs):
         self._offset = kwargs.pop('offset')
@@ -1144,7 +1144,7 @@ class Popped(layers.Dense):
 
 
 class Scaled(layers.Dense):
-    """Takes an argument more than its base, whose config it has."""
+    """Takes one argument more than its base class and inherits its config."""
 
     def __init__(self, units, factor=1., **kwargs):
         super().__init__(units, **kwargs)
@@ -1155,7 +1155,7 @@ class Scaled(layers.Dense):
 
 
 class OwnVariable(Masked):
-    """Makes a weight of a variable of the backend, and lists it itself."""
+    """Adds a variable of the backend to its weights by itself."""
 
     def __init__(self, scale, **kwargs):
         super().__init__(**kwargs)
@@ -1200,7 +1200,7 @@ def without_config_in_steps(building, option, x):
 
 
 class Temperature(Masked):
-    """Has a number in a variable, which is none of its weights."""
+    """Has a number in a variable that is not one of its weights."""
 
     def __init__(self, value=1., **kwargs):
         super().__init__(**kwargs)
@@ -1211,7 +1211,7 @@ class Temperature(Masked):
 
 
 class Annealed(Temperature):
-    """Reads the number for its config."""
+    """Writes the number to its config."""
 
     def get_config(self):
         return dict(super().get_config(),
@@ -1275,7 +1275,7 @@ def model_with_config(building, option, x):
     return [Perceptron(UNITS, (3, UNITS), activation)(x)]
 
 
-# What is set after a layer was made
+# Layers that are changed after they were made
 
 
 def _frozen(layer):
@@ -1290,7 +1290,7 @@ def _dense():
     return layers.Dense(UNITS)
 
 
-CHANGED = dict([  # (option, (makes a layer, changes it))
+CHANGED = dict([  # (option, (function that makes a layer, function that changes it))
     ('activation', (_dense, lambda layer: setattr(layer, 'activation', gelu))),
     ('attribute', (Scale, lambda layer: setattr(layer, 'names', [{'b': (1,)}]))),
     ('frozen', (_dense, _frozen)),
@@ -1345,7 +1345,7 @@ CHANGED_SEQUENCES = dict([
 @operation('s', 's', list(CHANGED_SEQUENCES))
 def changed_sequences(building, option, x):
     make, change = CHANGED_SEQUENCES[option]
-    if option == 'model frozen inside':  # It allows no masks.
+    if option == 'model frozen inside':  # It does not accept masks.
         x = layers.Lambda(lambda x: 1. * x, mask=lambda x, mask: None)(x)
     layer = make()
     y = layer(x)
@@ -1391,7 +1391,7 @@ def stateful(building, option, x):
 
 
 class AddsLoss(Masked):
-    """Adds a loss of its inputs, and one of its weight."""
+    """Adds a loss computed from its inputs and one from its weight."""
 
     def __init__(self, factor=1., **kwargs):
         super().__init__(**kwargs)
@@ -1408,7 +1408,7 @@ class AddsLoss(Masked):
 
 
 class Updates(Masked):
-    """Counts in a weight of its own how often it is trained on."""
+    """Counts in one of its weights how often its update is run."""
 
     def build(self, input_shape):
         self.count = self.add_weight(name='count', shape=(1,), trainable=False,
@@ -1426,11 +1426,11 @@ def adds_loss(building, option, x):
     return [make[option]()(x)]
 
 
-# Layers that hold what is not easily held
+# Layers that hold something that is hard to copy
 
 
 class Delegates(Composed):
-    """Hands on to its layer what it does not have itself."""
+    """Takes the attributes that it lacks from the layer that it holds."""
 
     def __init__(self, inner, **kwargs):
         super().__init__(**kwargs)
@@ -1446,7 +1446,7 @@ class Delegates(Composed):
 
 
 class Child(layers.Layer):
-    """Asks the layer that it is in, which it does not keep alive."""
+    """Reads an attribute of the layer that holds it, by a weak reference."""
 
     parent = None
 
@@ -1455,7 +1455,7 @@ class Child(layers.Layer):
 
 
 class Parent(Composed):
-    """Holds a layer that knows it."""
+    """Holds a layer that refers back to it."""
 
     def __init__(self, gain=.5, **kwargs):
         super().__init__(**kwargs)
@@ -1465,7 +1465,7 @@ class Parent(Composed):
 
 
 class Locks(Masked):
-    """Holds what can be neither copied nor written."""
+    """Holds objects that can be neither copied nor serialized."""
 
     made = []
 
@@ -1482,7 +1482,7 @@ class Locks(Masked):
 
 
 class Remembers(Masked):
-    """Keeps what it was called with, and what it gave."""
+    """Stores the input and the outputs of its last call."""
 
     def call(self, inputs):
         self.taken = inputs
@@ -1491,7 +1491,7 @@ class Remembers(Masked):
 
 
 class Careful(Masked):
-    """Checks and changes what is set."""
+    """Has a property whose setter checks and converts the value."""
 
     def __init__(self, rate, **kwargs):
         super().__init__(**kwargs)
@@ -1598,7 +1598,7 @@ def odd_lambda(building, option, x):
 
 
 class Shares(Masked):
-    """Is given a variable that others have, too."""
+    """Takes a variable that other layers have as well."""
 
     def __init__(self, shared, factor=1., **kwargs):
         super().__init__(**kwargs)
@@ -1630,7 +1630,7 @@ def with_losses(option, inputs, outputs):
 
 
 class Attributed(Model):
-    """A functional model that keeps some of its layers, and an object."""
+    """A functional model with some of its layers and an object in attributes."""
 
     def __init__(self, inputs, outputs, **kwargs):
         super().__init__(inputs, outputs, **kwargs)
@@ -1661,7 +1661,7 @@ class WithArgument(Model):
 
 
 class AnyKeyword(Model):
-    """Takes what its graph is made of out of any keywords."""
+    """Accepts any keyword arguments and makes its graph from one of them."""
 
     def __init__(self, **options):
         model = options.get('model')

@@ -1,4 +1,4 @@
-"""What random models are made of on Keras 3. Nothing of it is registered there."""
+"""The operations of random models on Keras 3. No class or function is registered."""
 import ast
 import collections
 import copy
@@ -27,7 +27,7 @@ RELEASE = tuple(map(int, keras.__version__.split('.')))
 FACTOR = .8
 
 
-# Functions and classes of the user
+# Custom functions and classes
 
 
 def gelu(x):
@@ -47,7 +47,7 @@ def is_large(x, mask=None):
 
 
 class Holder(layers.Layer):
-    """Hands its layer out as it is, in a container."""
+    """Has its layer itself, in a list, in its config."""
 
     def __init__(self, held, **kwargs):
         super().__init__(**kwargs)
@@ -61,7 +61,7 @@ class Holder(layers.Layer):
 
 
 class Doubled:
-    """A callable object, and the owner of a bound method."""
+    """A callable object, whose bound method is used as well."""
 
     def __call__(self, x):
         return 2 * x
@@ -88,7 +88,7 @@ FUNCTIONS = {
 
 
 class Ones(keras.initializers.Initializer):
-    """Named as an initializer of Keras, but returns twos."""
+    """Has the name of an initializer of Keras but returns twos."""
 
     def __call__(self, shape, dtype=None):
         return 2 * ops.ones(shape, dtype)
@@ -125,7 +125,7 @@ class Scale(layers.Layer):
 
 
 class NoMask(layers.Layer):
-    """Knows nothing of masks, and takes a function that its config leaves out."""
+    """Has no code for masks; takes a function that is not in its config."""
 
     def __init__(self, function, **kwargs):
         super().__init__(**kwargs)
@@ -139,7 +139,7 @@ class NoMask(layers.Layer):
 
 
 class OwnMask(layers.Layer):
-    """Makes a mask of its own."""
+    """Computes a mask of its own."""
 
     def call(self, inputs):
         return 1. * inputs
@@ -149,7 +149,7 @@ class OwnMask(layers.Layer):
 
 
 class UsesMask(layers.Layer):
-    """Looks at the mask, and passes none on."""
+    """Uses the mask and does not pass it on."""
 
     def call(self, inputs, mask=None):
         if mask is None:
@@ -158,7 +158,7 @@ class UsesMask(layers.Layer):
 
 
 class TwoOutputs(layers.Layer):
-    """Has two outputs, and masks as `masks` says."""
+    """Has two outputs; `masks` determines which of them have a mask."""
 
     def __init__(self, masks, **kwargs):
         super().__init__(**kwargs)
@@ -178,7 +178,7 @@ class TwoOutputs(layers.Layer):
 
 
 class TwoInputs(layers.Layer):
-    """Takes a list of two, and has the mask of the one that `mask_of` tells."""
+    """Takes a list of two; the mask of its output is that of the input `mask_of`."""
 
     def __init__(self, mask_of, **kwargs):
         super().__init__(**kwargs)
@@ -195,7 +195,7 @@ class TwoInputs(layers.Layer):
 
 
 class TwoArguments(layers.Layer):
-    """Takes two tensors, each an argument that has a mask of its own."""
+    """Takes two tensors as separate arguments, each with its own mask."""
 
     def call(self, first, second, second_mask=None):
         if second_mask is not None:
@@ -207,7 +207,7 @@ class TwoArguments(layers.Layer):
 
 
 class OfDicts(layers.Layer):
-    """Takes a dict and returns one; mixes the masks up."""
+    """Takes and returns a dict; exchanges the masks."""
 
     def call(self, inputs):
         return {'sum': inputs['a'] + inputs['b'], 'first': 1. * inputs['a']}
@@ -217,7 +217,7 @@ class OfDicts(layers.Layer):
 
 
 class Shift(layers.Layer):
-    """Is told at each call what to add and how to scale."""
+    """Takes what to add and how to scale as arguments of each call."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -230,14 +230,14 @@ class Shift(layers.Layer):
 
 
 class OwnWrapper(layers.Wrapper):
-    """A wrapper of the user."""
+    """A custom wrapper."""
 
     def call(self, inputs):
         return -1. * self.layer(inputs)
 
 
 class Cell(layers.Layer):
-    """A recurrent cell of the user."""
+    """A custom recurrent cell."""
 
     def __init__(self, units, activation='tanh', **kwargs):
         super().__init__(**kwargs)
@@ -257,7 +257,7 @@ class Cell(layers.Layer):
 
 
 class Branded(Model):
-    """A functional model of a class of the user."""
+    """A functional model of a custom class."""
 
 
 class Stack(Model):
@@ -308,7 +308,7 @@ GIVEN = {
     'dtype': lambda: {'dtype': 'mixed_float16'},
     'activation': lambda: {'activation': layers.LeakyReLU(.3)},
 }
-if RELEASE >= (3, 15):  # Before, Keras itself refuses a function there.
+if RELEASE >= (3, 15):  # Earlier releases do not accept a function there.
     GIVEN['regularizer, a function'] = lambda: {
         'kernel_regularizer': lambda weight: .1 * ops.sum(weight)}
     GIVEN['constraint, a function'] = lambda: {'kernel_constraint': gelu}
@@ -567,7 +567,7 @@ def bidirectional(building, option, x):
     elif option in ('cell', 'activation'):
         inner = (gru(activation=gelu) if option == 'activation' else
                  layers.RNN(Cell(UNITS), return_sequences=True))
-        # It looks them up when it makes its second layer.
+        # `Bidirectional` looks them up to make its second layer.
         with keras.saving.custom_object_scope({'Cell': Cell, 'gelu': gelu}):
             layer = layers.Bidirectional(inner, merge_mode='sum')
     elif option == 'LSTM':
@@ -842,7 +842,7 @@ def nested_frozen(building, recipe, x, v):
     return building.nested_model(recipe, trainable=False)(x, v)
 
 
-# Configs that the user writes and reads in ways of his own
+# Custom code to write and read configs
 
 
 def _named(pair):
@@ -878,7 +878,7 @@ def _digest(layer):
 def _pickled(value):
     file = io.BytesIO()
     pickler = pickle.Pickler(file)
-    pickler.fast = True  # Else, the bytes tell which of its strings are one object.
+    pickler.fast = True  # Otherwise, the bytes depend on the identity of strings.
     pickler.dump(value)
     return file.getvalue()
 
@@ -895,7 +895,7 @@ class OneShape(layers.Layer):
 
 
 class Written(OneShape):
-    """Holds a layer, and has it in its config in one of `WAYS`."""
+    """Holds a layer and writes it to its config in one of `WAYS`."""
 
     def __init__(self, inner, way, digest=None, **kwargs):
         super().__init__(**kwargs)
@@ -967,7 +967,7 @@ FUNCTION_WAYS = {
 
 
 class Asks(layers.Layer):
-    """Asks its function what it is, and writes it in one of `FUNCTION_WAYS`."""
+    """Checks the identity of its function; writes it in one of `FUNCTION_WAYS`."""
 
     def __init__(self, function, way, **kwargs):
         super().__init__(**kwargs)
@@ -999,7 +999,7 @@ def asks(building, option, x):
 
 
 class Strange(dict):
-    """A dict whose entries are attributes as well."""
+    """A dict whose entries can be read as attributes."""
     __getattr__ = dict.__getitem__
 
 
@@ -1009,7 +1009,7 @@ class Mode(enum.Enum):
 
 Limits = collections.namedtuple('Limits', 'low high')
 Options = dataclasses.make_dataclass('Options', [('rate', float)], frozen=True)
-VALUES = {  # {type: (function that makes one, function that makes a number of it)}
+VALUES = {  # {type: (makes a value, converts it to a number)}
     collections.Counter: (lambda: collections.Counter('aab'),
                           lambda value: value.most_common(1)[0][1]),
     collections.OrderedDict: (lambda: collections.OrderedDict([('z', .3), ('a', 5)]),
@@ -1028,7 +1028,7 @@ NAMES_OF_VALUES = {cls.__name__: cls for cls in VALUES}
 
 
 class Valued(layers.Layer):
-    """Takes a value of one of the types in `VALUES`, and of no other."""
+    """Accepts only values of the types in `VALUES`."""
 
     def __init__(self, value, **kwargs):
         super().__init__(**kwargs)
@@ -1049,7 +1049,7 @@ def valued(building, option, x):
 
 
 class Counts(layers.Layer):
-    """Counts how often its config is read, or makes another layer of it."""
+    """Counts how often its config is read; may make another layer from it."""
 
     read = 0
 
@@ -1077,7 +1077,7 @@ def counted(building, option, x):
 
 
 class Copies(layers.Layer):
-    """Makes layers of one config, in one of the ways of `COPIES`."""
+    """Makes several layers from one config, in one of the ways of `COPIES`."""
 
     def __init__(self, config, way, **kwargs):
         super().__init__(**kwargs)
@@ -1137,7 +1137,7 @@ def copies(building, option, x):
 
 
 class Twice(layers.Layer):
-    """Has the config of its layer twice in its own, of which it makes two."""
+    """Has the config of a layer twice in its own and makes a layer from each."""
 
     def __init__(self, first, second, **kwargs):
         super().__init__(**kwargs)
@@ -1168,11 +1168,11 @@ def twice(building, option, x):
     return [Twice(make(), make())(x)]
 
 
-# What layers hold, and how
+# Layers that hold other layers, weights or objects
 
 
 class Plain:
-    """An object of the user that holds layers."""
+    """A custom object that holds layers."""
 
     def __init__(self, *held):
         self.held = held
@@ -1201,7 +1201,7 @@ CONTAINERS = {
     'slots': lambda pair: Slotted(*pair),
     'tuple': tuple,
 }
-# Keras does not see what they hold.
+# Keras does not track what they hold.
 UNTRACKED = ('deque', 'method', 'object', 'slots')
 
 
@@ -1220,7 +1220,7 @@ def _layers_in(value):
 
 
 class Given(layers.Layer):
-    """Is given layers in a container, and has no config."""
+    """Takes layers in a container as an argument; has no config."""
 
     def __init__(self, held, **kwargs):
         super().__init__(**kwargs)
@@ -1239,7 +1239,7 @@ class Given(layers.Layer):
 
 
 class Making(Given):
-    """Makes its layers itself, in a container of `CONTAINERS`."""
+    """Makes its layers itself, in one of `CONTAINERS`."""
 
     def __init__(self, kind, **kwargs):
         super().__init__(CONTAINERS[kind](_pair()), **kwargs)
@@ -1250,7 +1250,7 @@ class Making(Given):
 
 
 class Lazy(Given):
-    """Makes its layers when it is built."""
+    """Makes its layers in `build`."""
 
     def __init__(self, kind, **kwargs):
         super().__init__([], **kwargs)
@@ -1294,7 +1294,7 @@ def given_shared_layers(building, option, x):
 
 
 class Aliases(layers.Layer):
-    """Has a layer under several names, and tells its layers apart by their ids."""
+    """Has layers in several attributes; uses the ids of layers as keys."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -1313,7 +1313,7 @@ class Aliases(layers.Layer):
 
 
 class Squashes(layers.Layer):
-    """Gives a layer of its own a method of its own."""
+    """Has a layer whose activation is one of its own methods."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -1331,7 +1331,7 @@ class Squashes(layers.Layer):
 
 
 class FirstCall(layers.Layer):
-    """Makes what it needs when it is called first, and knows that it did."""
+    """Sets an attribute in its first call and records that it did."""
 
     initialized = False
 
@@ -1379,7 +1379,7 @@ class TiedByConfig(TiedTo):
 
 
 class Pull(keras.regularizers.Regularizer):
-    """Pulls a weight to that of a layer."""
+    """Penalizes the distance between a weight and the kernel of a layer."""
 
     def __init__(self, layer):
         self.layer = layer
@@ -1434,7 +1434,7 @@ TIED = {  # {option: function that takes a built `Dense` and returns a layer}
     'regularizer, a function': lambda dense: layers.Dense(
         UNITS, kernel_regularizer=lambda w: ops.sum(w * dense.kernel)),
 }
-if RELEASE < (3, 15):  # Keras itself refuses a function there.
+if RELEASE < (3, 15):  # Earlier releases do not accept a function there.
     del TIED['regularizer, a function']
 
 
@@ -1453,14 +1453,14 @@ def tied_to_shared(building, option, x, y):
 
 
 class Halves(keras.initializers.Initializer):
-    """An initializer of the user."""
+    """A custom initializer."""
 
     def __call__(self, shape, dtype=None):
         return .5 * ops.ones(shape, dtype)
 
 
 class AtMost(keras.constraints.Constraint):
-    """A constraint of the user, which has a config."""
+    """A custom constraint with a config."""
 
     def __init__(self, most):
         self.most = most
@@ -1496,7 +1496,7 @@ def shared_argument(building, option, x):
 
 
 class KeepRate(OneShape):
-    """Keeps what it is given in another form."""
+    """Stores a number derived from its argument."""
 
     def __init__(self, rate, **kwargs):
         super().__init__(**kwargs)
@@ -1507,7 +1507,7 @@ class KeepRate(OneShape):
 
 
 class Affine(OneShape):
-    """Is given arrays and a function."""
+    """Takes arrays and a function as arguments."""
 
     def __init__(self, matrix, *more, function=ops.tanh, **kwargs):
         super().__init__(**kwargs)
@@ -1519,7 +1519,7 @@ class Affine(OneShape):
 
 
 class Kernel(OneShape):
-    """Hands all other arguments on."""
+    """Passes all other arguments on to its base class."""
 
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
@@ -1534,7 +1534,7 @@ class Kernel(OneShape):
 
 
 class Popped(layers.Dense):
-    """Takes arguments out of those that it hands on."""
+    """Removes an argument from those that it passes on."""
 
     def __init__(self, *args, **kwargs):
         self._offset = kwargs.pop('offset')
@@ -1545,7 +1545,7 @@ class Popped(layers.Dense):
 
 
 class Scaled(layers.Dense):
-    """Takes an argument more than its base, whose config it has."""
+    """Takes one argument more than its base class and inherits its config."""
 
     def __init__(self, units, factor=1., **kwargs):
         super().__init__(units, **kwargs)
@@ -1556,7 +1556,7 @@ class Scaled(layers.Dense):
 
 
 class RandomFeatures(OneShape):
-    """Draws numbers when it is made."""
+    """Draws random numbers when it is made."""
 
     def __init__(self, sigma=1., **kwargs):
         super().__init__(**kwargs)
@@ -1567,7 +1567,7 @@ class RandomFeatures(OneShape):
 
 
 class InTurn(OneShape):
-    """Is given any number of layers."""
+    """Takes any number of layers as arguments."""
 
     def __init__(self, first, *more, factor=1., **kwargs):
         super().__init__(**kwargs)
@@ -1643,7 +1643,7 @@ def subclassed(building, option, x):
     return [BLOCKS[option]()(x)]
 
 
-# What no weight and no config carries
+# State that is neither in weights nor in configs
 
 
 def _adapted(layer, data):
@@ -1655,7 +1655,7 @@ NUMBERS = np.array([[.5, -2.], [.1, 3.], [-.4, .2], [.2, -.6]], 'float32')
 
 
 class Prepares(layers.Layer):
-    """Holds layers that are adapted after it was made."""
+    """Holds a layer that `adapt` changes."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -1693,7 +1693,7 @@ def _embedded(numbers):
     return layers.GlobalAveragePooling1D()(layers.Embedding(9, UNITS)(numbers))
 
 
-if keras.backend.backend() == 'tensorflow':  # They are not for the others.
+if keras.backend.backend() == 'tensorflow':  # These layers need it.
     LETTERS = ['a', 'b', 'c']
     ADAPTED.update({
         'CategoryEncoding': lambda x: layers.Dense(UNITS)(
@@ -1723,7 +1723,7 @@ def adapted(building, option, x):
 
 
 class TwoDense(layers.Layer):
-    """Holds layers for others to change."""
+    """Holds layers that `CHANGED` changes."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -1850,7 +1850,7 @@ POLICIES = {
 
 @operation('v', 'v', list(POLICIES))
 def global_policy(building, option, x):
-    """The policy is global while the layer is made, and is not any more then."""
+    """The policy is global only while the layer is made."""
     before = keras.config.dtype_policy()
     keras.config.set_dtype_policy('mixed_float16')
     try:
@@ -1861,7 +1861,7 @@ def global_policy(building, option, x):
 
 
 class Noise(layers.Layer):
-    """Draws numbers in training, from a generator of its own."""
+    """Draws random numbers in training, from its own generator."""
 
     def __init__(self, seed=None, **kwargs):
         super().__init__(**kwargs)
@@ -1893,7 +1893,7 @@ def seeded(building, option, x):
 
 
 class AddsLoss(layers.Layer):
-    """Adds losses, of its inputs and of its weight."""
+    """Adds losses computed from its inputs and from its weight."""
 
     def __init__(self, factor=1., **kwargs):
         super().__init__(**kwargs)
@@ -1912,11 +1912,11 @@ def adds_loss(building, option, x):
     return [AddsLoss(*([.3] if option == 'given' else []))(x)]
 
 
-# Layers that hold what is not easily held
+# Layers that hold something that is hard to copy
 
 
 class Delegates(OneShape):
-    """Hands on to its layer what it does not have itself."""
+    """Takes the attributes that it lacks from the layer that it holds."""
 
     def __init__(self, inner, **kwargs):
         super().__init__(**kwargs)
@@ -1932,7 +1932,7 @@ class Delegates(OneShape):
 
 
 class Child(layers.Layer):
-    """Asks the layer that it is in, which it does not keep alive."""
+    """Reads an attribute of the layer that holds it, by a weak reference."""
 
     parent = None
 
@@ -1941,7 +1941,7 @@ class Child(layers.Layer):
 
 
 class Parent(OneShape):
-    """Holds a layer that knows it."""
+    """Holds a layer that refers back to it."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -1954,7 +1954,7 @@ class Parent(OneShape):
 
 
 class Locks(OneShape):
-    """Holds what can be neither copied nor written."""
+    """Holds objects that can be neither copied nor serialized."""
 
     made = []
 
@@ -1971,7 +1971,7 @@ class Locks(OneShape):
 
 
 class Remembers(OneShape):
-    """Keeps what it was called with, and what it gave."""
+    """Stores the input and the outputs of its last call."""
 
     def call(self, inputs):
         self.taken = inputs
@@ -1980,7 +1980,7 @@ class Remembers(OneShape):
 
 
 class Tracks(OneShape):
-    """Holds a metric, variables in containers, and counts."""
+    """Holds a metric and variables in containers; counts its calls in training."""
 
     def __init__(self, start=0., **kwargs):
         super().__init__(**kwargs)
@@ -1995,7 +1995,7 @@ class Tracks(OneShape):
 
 
 class Averages(OneShape):
-    """Keeps a mean, on TensorFlow in a variable that is no weight."""
+    """Stores a sum of means, on TensorFlow in a variable that is not a weight."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -2017,7 +2017,7 @@ def _averaging():
 
 
 class Careful(OneShape):
-    """Checks and changes what is set."""
+    """Has a property whose setter checks and converts the value."""
 
     def __init__(self, rate, **kwargs):
         super().__init__(**kwargs)
@@ -2045,7 +2045,7 @@ class CarefulWithConfig(Careful):
 
 
 def _registered(cls):
-    """Is a decorator of the user's: a class whose instances know their number."""
+    """A custom decorator: instances store the number of their arguments."""
     @functools.wraps(cls, updated=())
     class Numbered(cls):
         def __init__(self, *args, **kwargs):
@@ -2143,7 +2143,7 @@ def odd_lambda(building, option, x):
 
 
 class Shares(OneShape):
-    """Is given a variable or a generator that others have, too."""
+    """Takes a variable or a generator that other layers have as well."""
 
     def __init__(self, shared, factor=1., **kwargs):
         super().__init__(**kwargs)
@@ -2178,7 +2178,7 @@ def state_shared_by_all(building, option, x, y):
 
 
 class Attributed(Model):
-    """A functional model that keeps layers and has weights of its own."""
+    """A functional model with layers in attributes and weights of its own."""
 
     def __init__(self, inputs, outputs, kind=tuple, **kwargs):
         super().__init__(inputs, outputs, **kwargs)
@@ -2195,7 +2195,7 @@ class Attributed(Model):
 
 
 class Focal(keras.losses.Loss):
-    """A loss of the user, without a config."""
+    """A custom loss without a config."""
 
     def __init__(self, gamma=2., **kwargs):
         super().__init__(**kwargs)
@@ -2279,7 +2279,7 @@ def quantized(option, inputs, outputs):
 
 
 class OfModel(Model):
-    """A functional model with an argument of its own, which trains in its way."""
+    """A functional model with an argument of its own and a custom training loss."""
 
     def __init__(self, model, factor=1., **kwargs):
         super().__init__(model.inputs, model.outputs, **kwargs)
@@ -2299,7 +2299,7 @@ def of_model(option, inputs, outputs):
 
 
 class Explains(Model):
-    """A functional model with another one on the same layers."""
+    """A functional model that holds another one with the same layers."""
 
     def __init__(self, inputs, outputs, **kwargs):
         super().__init__(inputs, outputs, **kwargs)

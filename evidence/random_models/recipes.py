@@ -1,8 +1,8 @@
-"""Random models, made of all that a clone has to reproduce.
+"""Random models, with everything that a clone has to reproduce.
 
-`recipes` is a hypothesis strategy. A recipe is made of lists, numbers and texts, as
-JSON is. `build` makes its model, the same each time, with no op to spare. What the
-models are made of depends on the installed Keras: see `operations.py`.
+`recipes` is a hypothesis strategy. A recipe consists of dicts, lists, numbers and
+strings, like JSON. `build` builds its model, the same one each time, without unused
+ops. The operations depend on the installed Keras: see `operations.py`.
 """
 import hypothesis.strategies as st
 import keras
@@ -17,10 +17,10 @@ if keras.__version__.startswith('2.'):
 else:
     from evidence.random_models import operations_keras3  # noqa: F401
 
-# The clone function of Keras 3 as released names unnamed inputs anew. It would get
-# no model right, and nothing else would be seen of it.
+# The released clone function of Keras 3 changes the names of unnamed inputs. It
+# would clone no model faithfully, and this would hide its other faults.
 NAMED = not keras.__version__.startswith('2.')
-# Where a nested model returns a dict. Sorted, they are not in their order.
+# The keys of dicts that nested models return. Sorting changes their order.
 NAMES_OF_OUTPUTS = ('sequence given', 'a vector')
 INPUTS = {'words': SEQUENCE, 'sequence': SEQUENCE, 'vector': VECTOR}
 
@@ -31,7 +31,7 @@ def build(recipe):
 
 
 class _Building:
-    """What is built of a recipe.
+    """Builds the model of a recipe.
 
     # Arguments
         recipe: see `recipes`.
@@ -61,7 +61,7 @@ class _Building:
         return Model(inputs, outputs, **kwargs)
 
     def shared(self, name, make):
-        """Returns the shared layer of a name; `make` makes it if it is the first."""
+        """Returns the shared layer of a name; `make` makes it at its first use."""
         if name not in self._layers:
             self._layers[name] = make()
         return self._layers[name]
@@ -70,7 +70,7 @@ class _Building:
         """Returns a function that calls a new nested model.
 
         # Arguments
-            recipe: of the nested model.
+            recipe: the recipe of the nested model.
             dicts: whether it takes and returns dicts, not lists.
             **kwargs: further arguments of `Model`.
 
@@ -93,7 +93,7 @@ class _Building:
         return layers.Input(shape[name], name=name if self._named else None)
 
     def _tensor(self, number, index):
-        # What no output needs is not built: nothing of it would be in a clone.
+        # What no output needs is not built: a clone would not have it.
         if number not in self._made:
             self._made[number] = self._do(number)
         return self._made[number][index]
@@ -111,8 +111,8 @@ class _Building:
 
 
 def uses(recipe):
-    """Returns the names of the operations that the model of a recipe has, with
-    those of nested models and what is done to the whole, as often as they occur."""
+    """Returns the names of the operations in the model of a recipe, including those
+    in nested models and the way to make the outer model, as often as they occur."""
     first = len(recipe['inputs'])
     waiting, done = [number for number, _ in recipe['outputs']], set()
     names = [recipe['model'][0]] if recipe.get('model') else []
@@ -132,17 +132,18 @@ def recipes(draw, most=6, depth=3):
     """Draws the recipe of a model.
 
     # Arguments
-        most: how many operations it has at most, those of nested models aside.
-        depth: how deep models are nested at most, this one counted.
+        most: the largest number of operations, not counting those in nested models.
+        depth: how deep models are nested at most, including this one.
 
     # Returns
         A dict: `inputs`, a list of names; `steps`, a list of lists (name of the
         operation, option, references to the tensors it takes); `outputs`, a list
         of references; and, for the outer model, `model`: None or a list (name of
-        what makes it, option). A reference is a list: the number of an input or,
-        counted on, of a step; and which of the tensors that it returns.
+        what makes it, option). A reference is a list: the number of an input or of
+        a step (numbered together, inputs first), and the index of one of the tensors
+        that it returns.
     """
-    # The clone function of Keras 2 as released gets few models with masks right.
+    # The released clone function of Keras 2 clones few models with masks faithfully.
     words = ['words'] if depth == 3 and draw(st.booleans()) else []
     inputs = draw(st.permutations(words + ['sequence', 'vector']))
     known = {kind: [[number, 0] for number, name in enumerate(inputs)
@@ -156,7 +157,7 @@ def recipes(draw, most=6, depth=3):
         chosen = OPERATIONS[name]
         option = (recipes(most - 2, depth - 1)
                   if chosen.options == NESTED else st.sampled_from(chosen.options))
-        # The tensors made last: else, few of the steps would lead to an output.
+        # One of the latest tensors: otherwise, few steps would lead to an output.
         steps.append([name, draw(option), [draw(st.sampled_from(known[kind][:3]))
                                            for kind in chosen.takes]])
         for index, kind in enumerate(chosen.returns):
@@ -179,8 +180,8 @@ def wholes(draw):
 
 
 def alone():
-    """Returns recipes of models that have one operation each, in all its ways, and
-    of those that are made in each way."""
+    """Returns recipes of models with a single operation, one for each operation and
+    option, and of a model for each way to make an outer model."""
     found = []
     for name, chosen in OPERATIONS.items():
         for option in ([NOTHING] if chosen.options == NESTED else chosen.options):

@@ -27,7 +27,7 @@ class Worse(Unfaithful):
 
 
 def is_worse(released, active):
-    """Returns whether the overlay clones a model worse than Keras as released.
+    """Returns whether the overlay clones a model worse than the released function.
 
     # Arguments
         released, active: an outcome each, see `outcome_of`.
@@ -39,11 +39,11 @@ def is_worse(released, active):
 
 
 class Counts:
-    """What came of the models.
+    """The outcomes of random models.
 
     # Attributes
         released, active: `Counter`s of the outcomes.
-        worse: how many models the overlay cloned worse than Keras as released.
+        worse: how many models the overlay cloned worse than the released function.
         sizes: `Counter` of the numbers of operations in a model.
         operations: `Counter` {name: number of models that have it}.
         not_built: how many models Keras itself could not build or evaluate.
@@ -71,16 +71,17 @@ def search(models, minutes, seed, advance):
 
     # Arguments
         models: how many.
-        minutes: for how long at most; None for as long as it takes.
-        seed: the models depend on it alone.
+        minutes: the time limit; None for no limit.
+        seed: determines the models.
         advance: called after each model.
 
     # Returns
         The `Counts`.
 
     # Raises
-        Unfaithful: at the first model that the overlay does not clone; `Worse` if
-            it clones this one or a smaller one worse than Keras as released.
+        Unfaithful: at the first model that the overlay does not clone faithfully;
+            `Worse` if it clones this one or a smaller one worse than the released
+            function.
     """
     from evidence.random_models import recipes
     counts, until = Counts(), time.time() + 60 * (minutes or 1e6)
@@ -91,8 +92,8 @@ def search(models, minutes, seed, advance):
     def judge_model(recipe):
         key = json.dumps(recipe)
         operations = recipes.uses(recipe)
-        # Hypothesis wants the same result each time: what it draws again is no
-        # reason to `assume` that it does not.
+        # Hypothesis requires the same result each time: a recipe that is drawn again
+        # is rejected only if it was rejected before.
         assume(is_built.get(key, True))
         if key in is_built or counts.models >= models and not found:
             return
@@ -105,12 +106,12 @@ def search(models, minutes, seed, advance):
         counts.enter(operations, theirs, ours)
         advance()
         if ours != 'faithful':
-            is_built.clear()  # To be judged again, when a smaller one is looked for.
+            is_built.clear()  # Hypothesis repeats models to find a smaller one.
             found.append(recipe)
             if is_worse(theirs, ours):
                 worse.append(Worse(recipe, reason))
                 raise worse[-1]
-            if not worse:  # Else, it may not be shown in place of the worse one.
+            if not worse:  # Otherwise, the worse one is to be reported.
                 raise Unfaithful(recipe, reason)
 
     try:

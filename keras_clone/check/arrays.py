@@ -31,10 +31,10 @@ def distance(expected, got):
 
 
 def is_numeric(array):
-    """Returns whether an array holds numbers or truth values, and no texts."""
+    """Returns whether an array holds numbers or booleans, not strings."""
     return array.dtype.kind in 'fiub'
 
 
 def is_finite(array):
-    """Returns whether there are no infinite numbers, nor NaN, in an array."""
+    """Returns whether an array has neither infinite numbers nor NaN."""
     return not is_numeric(array) or bool(np.isfinite(array).all())

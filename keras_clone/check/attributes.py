@@ -1,4 +1,4 @@
-"""Whether partners hold the same beside their configurations and their weights.
+"""Whether partners hold the same, apart from their configurations and weights.
 
 Each function yields the `Difference`s in a `Pairing`.
 """

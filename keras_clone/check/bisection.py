@@ -1,12 +1,12 @@
-"""Finds the first of several things by trying few of them."""
+"""Finds the least number for which something holds, by bisection."""
 
 
 def first_that_holds(holds, count):
     """Returns the least number of 1 to `count` for which something holds.
 
     # Arguments
-        holds: function of a number. Where it returns true, it is taken to do so for
-            every greater number too.
+        holds: function of a number. If it returns true for a number, it is assumed
+            to do so for every greater one.
         count: the greatest number; 0 or more.
 
     # Returns

@@ -23,7 +23,7 @@ def built(build):
     if not graphs.is_network(model):
         raise ModelError('Expected a functional or `Sequential` model, it returned '
                          f'a subclassed one, of class `{type(model).__name__}`: '
-                         'only its code knows its graph.')
+                         'it has no graph to compare.')
     if not graphs.is_current(model):
         raise ModelError('Expected a function that builds its model anew each time '
                          'it is called, it returned one that was built before.')

@@ -20,16 +20,16 @@ from rich.text import Text
 
 import keras_clone
 
-# A model to check: its name, what to show for it, a function that builds it, whether
-# that function makes nothing but the model's own ops, what to do if it fails.
+# A model to check: its name, its text in the table, a function that builds it,
+# whether that function adds only the model's own ops, advice to print if it fails.
 Subject = collections.namedtuple('Subject', 'name text build exact_ops advice')
-# What is used: the name of it, the release, the file or folder (empty if it is not
-# shown).
+# A line of `status`: the name of what is used, its release, its file or folder
+# (empty if it is not shown).
 Fact = collections.namedtuple('Fact', 'name release place')
 
 FUNCTION = 'package.module:function'
-# What keeps the backends from writing messages, and Theano from optimizing what is
-# computed once.
+# Environment variables: they keep the backends from writing messages, and Theano
+# from optimizing what is computed only once.
 ENVIRONMENT = {'TF_CPP_MIN_LOG_LEVEL': '3', 'THEANO_FLAGS': 'optimizer=fast_compile'}
 
 
@@ -46,7 +46,7 @@ def main():
 
 @main.command()
 def status():
-    """Tell which Keras is used and what is overlaid."""
+    """Show which Keras is used and what is overlaid."""
     with _quiet():
         try:
             facts = _facts()
@@ -69,13 +69,13 @@ def status():
               help='Check only those models of the gallery that have TEXT in their '
                    'name or description.')
 @click.option('--seed', default=0, show_default=True,
-              help='What weights and inputs are drawn from.')
+              help='The seed of the weights and inputs that are drawn.')
 @click.option('--json', 'as_json', is_flag=True, help='Print JSON for programs.')
 @click.option('--verbose', '-v', is_flag=True, help='Print every difference found.')
 @click.option('--lines', is_flag=True, hidden=True)
 @click.pass_context
 def check(context, model, only, seed, as_json, verbose, lines):
-    """Clone a model by the released function and by this one.
+    """Clone a model with the released function and with this one.
 
     Reports for each clone whether it is faithful and, if not, at which layer it
     first differs from the original.
@@ -86,7 +86,7 @@ def check(context, model, only, seed, as_json, verbose, lines):
     first.
 
     \b
-    What a clone that is not faithful can be called, the worst first:
+    The outcomes for a clone that is not faithful, the worst first:
       crash             cloning raises an exception
       cannot predict    computing the clone's outputs raises an exception
       wrong numbers     with the same weights, the outputs are not the original's
@@ -122,7 +122,7 @@ def check(context, model, only, seed, as_json, verbose, lines):
         context.exit(1)
 
 
-# What there is
+# The environment
 
 
 @contextlib.contextmanager
@@ -154,7 +154,7 @@ def _without_messages():
     try:
         yield
     finally:
-        sys.stderr.flush()  # Python 3.7 keeps what goes to a file or a pipe.
+        sys.stderr.flush()  # Python 3.7 buffers what goes to a file or a pipe.
         os.dup2(saved, 2)
         os.close(saved)
 
@@ -183,7 +183,7 @@ def _one_line(error):
 
 
 def _why_inactive():
-    """Returns why `clone_model` is as released; empty if it is this one."""
+    """Returns why the released `clone_model` is active; empty if this one is."""
     inactive = [row for row in keras_clone.status() if row['state'] != 'active']
     if not inactive:
         return ''
@@ -285,10 +285,10 @@ def _rows(subjects, seed, compare, arguments):
 
 @contextlib.contextmanager
 def _released_results(wanted, arguments):
-    """Context in which another process checks the function as released.
+    """Context in which another process checks the released function.
 
-    It has to be another one: all that is overlaid is as released there, not only
-    `keras.models`, and nothing that one function breaks affects the other.
+    In that process, all overlaid modules are as released, not only `keras.models`,
+    and neither function is affected by what the other one breaks.
     """
     if not wanted:
         yield None
@@ -362,7 +362,7 @@ def _print_differences(rows, inactive):
 
 
 def _print_not_compared(rows, inactive):
-    """Prints in what a clone was not compared, be it faithful or not."""
+    """Prints what was not compared, for faithful clones as well."""
     for row in rows:
         for heading, key in _columns(inactive):
             if row[key].get('not_compared'):

@@ -7,7 +7,7 @@ def _sharing_differences(pairing):
     return pairing.differences_in_sharing
 
 
-# What models are made of; how it is connected; call arguments; what layers hold.
+# The parts of models; their connections; call arguments; what attributes hold.
 COMPARISONS = (
     (_sharing_differences, layers.class_differences, layers.name_differences,
      layers.flag_differences, layers.weight_differences,

@@ -28,7 +28,7 @@ def describe(value):
 
 
 def stable_text(value):
-    """Returns a short text for a value, the same for each that is made alike."""
+    """Returns a short text for a value, without its address in memory."""
     if isinstance(value, types.FunctionType):
         return f'function {value.__module__}.{value.__qualname__}'
     if isinstance(value, types.MethodType):

@@ -19,10 +19,10 @@ class Difference(typing.NamedTuple):
     """One way in which a clone is not faithful.
 
     # Attributes
-        outcome: one of `OUTCOMES`: of a clone in which nothing is worse.
+        outcome: one of `OUTCOMES`: that of a clone with no worse difference.
         layer: name of the layer at which the clone differs from the original, for a
-            layer inside others the names down to it joined by `/`; empty where
-            it is no single layer.
+            layer inside others the names down to it joined by `/`; empty if it
+            is not a single layer.
         what: what is compared.
         expected: what the original has, as text.
         got: what the clone has, as text.
@@ -57,7 +57,7 @@ class Report(collections.namedtuple(
     # Attributes
         outcome: one of `OUTCOMES`, the worst thing found.
         layer: name of the layer at which the clone first differs from the original
-            in this respect; empty if it is none.
+            in this respect; empty if it is not a single layer.
         reason: one readable line; empty for a faithful clone.
         differences: list of every `Difference` found, each once.
         not_compared: list of texts, what could not be compared, and why.
@@ -85,7 +85,7 @@ class ModelError(Exception):
 
 
 def of_generation(generation, new, known):
-    """Returns the differences in a clone, or in a later generation as such.
+    """Returns the differences in a clone, marked as such if it is a clone of a clone.
 
     # Arguments
         generation: 1 for the clone, 2 for its clone, and so on.

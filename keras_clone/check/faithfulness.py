@@ -6,10 +6,9 @@ shares nothing with it, leaves it as it was, and can itself be cloned and saved:
 - The same function: right after `clone.set_weights(model.get_weights())`, equal
   outputs, equal losses and equal weights after one step of training.
 - The same graph: same layers and names in the same order, same configuration, same
-  sharing, same calls with the same arguments, a mask where there was a mask and none
-  where not; at every depth the same flags, order of weights and attributes; compiled
-  with the same settings; on TensorFlow, as many ops of each type as building the
-  original made.
+  sharing, same calls with the same arguments, masks in the same places; at every
+  depth the same flags, order of weights and attributes; compiled with the same
+  settings; on TensorFlow, as many ops of each type as building the original added.
 - Independent: no layer, node, weight, tensor or call argument of the original is in
   the clone, in anything that the clone holds, or among what it computes from; the
   original is as before.
@@ -56,7 +55,7 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
         clone_model: the function to check; it is called with the model.
         inputs: list of arrays to compare outputs on; drawn if not given here or
             by `build`.
-        seed: what is drawn depends on it alone.
+        seed: determines everything that is drawn.
         depth: how often to clone: 2 checks the clone and the clone's clone.
         exact_ops: whether building adds no ops but those of the model. If not
             (the model is loaded from a file, or `build` makes more than it
@@ -152,14 +151,14 @@ def _first_crash(build, clone_model, generation):
 def compare(model, clone, inputs=None, seed=0, on=None):
     """Compares a clone with its original.
 
-    The original's weights are copied to the clone. What can only be seen while
-    cloning, or by cloning again, is left to `check_clone`.
+    The original's weights are copied to the clone. What can only be found while
+    cloning, or by cloning the clone, is left to `check_clone`.
 
     # Arguments
         model: the original.
         clone: its clone.
         inputs: list of arrays to compare outputs on; drawn if not given.
-        seed: what is drawn depends on it alone.
+        seed: determines everything that is drawn.
         on: list of the tensors that the clone was built on, if it was.
 
     # Returns

@@ -42,7 +42,7 @@ def independence_differences(model, clone, on=None, known=None):
 
 
 def _owned(model):
-    """Returns what belongs to one model alone: id -> (what, path)."""
+    """Returns what belongs to this model only: id -> (what, path)."""
     layers = graphs.all_layers(model)
     found = _belongings(layers)
     for key, place in _held(layers).items():
@@ -104,7 +104,7 @@ def _parts_of_layer(layer):
 
 
 def _belongings(layers):
-    """Returns the parts of layers of one model alone: id -> (what, path)."""
+    """Returns the parts of layers that no two models share: id -> (what, path)."""
     found = {}
 
     def add(value, what, path):

@@ -65,7 +65,7 @@ def weight_differences(pairing):
 
 
 def configuration_differences(pairing):
-    """What `get_config` returns, of the layers that networks list."""
+    """What `get_config` returns for the layers that networks list."""
     for network in pairing.networks():
         for pair in pairing.layers_by_name(network):
             if pair.are_of_one_class and not graphs.is_network(pair.original):
@@ -78,7 +78,7 @@ def configuration_differences(pairing):
 def _configuration_pairs(layer, other):
     try:
         mine = layer.get_config()
-    except Exception:  # It cannot be saved either, or needs more to be.
+    except Exception:  # It cannot be saved either, at least not as it is.
         return []
     try:
         its = other.get_config()

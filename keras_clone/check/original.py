@@ -1,11 +1,11 @@
-"""What a model computes: what its clones are compared with."""
+"""What a model computes, for comparison with its clones."""
 from . import random_values
 from .arrays import arrays_close, is_finite
 from .describing import describe, summary
 from .difference import ModelError
 from .graphs import graphs
 
-# How often to draw anew: a dropout of few units may keep the same ones twice.
+# How often to draw again: a dropout of few units may keep the same ones twice.
 DRAWS = 5
 
 
@@ -20,14 +20,14 @@ class Original:
     # Arguments
         model: a `Model` instance.
         inputs: list of arrays; drawn if not given.
-        seed: what is drawn depends on it alone.
-        draw_weights: whether to draw weights; the present ones stay if the drawn
+        seed: determines everything that is drawn.
+        draw_weights: whether to draw weights; the model keeps its own if the drawn
             ones lead to outputs that are not finite.
 
     # Attributes
         model: the model.
-        is_built: whether it has inputs and outputs. If not, it has no more than
-            `known` and `not_compared`.
+        is_built: whether it has inputs and outputs. If not, `values`, `outputs` and
+            `read` do not exist.
         values: list of arrays that it is evaluated on.
         outputs: list of arrays, its outputs and their masks.
         read: dict of the variables that were read: id -> variable.
@@ -79,8 +79,8 @@ class Original:
     def computes(self, outputs, seeds=()):
         """Returns whether outputs and masks are those of the model.
 
-        Masks are compared if there are as many: whether one is missing is a matter
-        of the graph. Outputs that differ because they are random are not compared.
+        Masks are compared if there are equally many: a missing mask is a difference
+        in the graph. Outputs that differ because they are random are not compared.
 
         # Arguments
             outputs: list of arrays.
@@ -97,8 +97,8 @@ class Original:
         return random == differing
 
     def _random_among(self, places, seeds):
-        """Returns at which of some places the outputs are random: there they differ
-        when they are computed again, from other numbers than those of `seeds`."""
+        """Returns those of some places at which the outputs are random: they differ
+        there when they are computed again with other numbers than `seeds`."""
         if not places:
             return []
         again = [graphs.evaluator(self.model, self.values,
@@ -108,8 +108,8 @@ class Original:
             arrays_close(self.outputs[i], outputs[i]) for outputs in again)]
 
     def other_seeds(self, seeds=(), draw=1):
-        """Returns pairs (variable, value): other states of generators of random
-        numbers for each `draw`, but for the variables in `seeds`."""
+        """Returns pairs (variable, value): states of random number generators that
+        differ for each `draw`, without the variables in `seeds`."""
         return graphs.other_seeds(self.read, {id(mine) for _, mine in seeds},
                                   draw)
 

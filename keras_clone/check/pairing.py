@@ -68,12 +68,12 @@ class Pairing:
         return self._tensors.get(id(tensor), default)
 
     def is_known(self, part, other):
-        """Returns whether a layer or variable of the original, or another of the
-        clone, has a partner."""
+        """Returns whether a layer or variable of the original, or one of the clone,
+        has a partner."""
         return id(part) in self._partners or id(other) in self._originals
 
     def enter(self, path, part, other):
-        """Makes a layer or variable and another one partners."""
+        """Makes two layers or variables partners."""
         self._paths[id(part)] = self._originals[id(other)] = path
         self._partners[id(part)] = other
 
@@ -126,7 +126,7 @@ class Pairing:
                 if id(node) in partners]
 
     def seeds(self):
-        """Returns the generators of random numbers that are partners, their states.
+        """Returns the states of the random number generators that are partners.
 
         # Returns
             List of pairs (variable of the clone, variable of the original).
@@ -175,7 +175,7 @@ class _Pairer:
 
     def __init__(self, pairing):
         self._pairing = pairing
-        self._waiting = []      # pairs of nodes whose tensors are to be paired
+        self._waiting = []      # pairs of nodes whose tensors are not paired yet
 
     # Layers
 
@@ -197,7 +197,7 @@ class _Pairer:
     def _is_paired(self, path, what, x, y):
         """Returns whether one of two parts has a partner.
 
-        It notes a difference if that is not the other one.
+        It records a difference if they are not partners of each other.
         """
         if not self._pairing.is_known(x, y):
             return False
@@ -260,7 +260,7 @@ class _Pairer:
 
     def _come_from_partners(self, x, y):
         """Returns whether two tensors are the same output of layers that are
-        partners. If so, their calls are to be paired."""
+        partners. If so, their calls will be paired."""
         layer, node_index, tensor_index = x._keras_history
         other, other_index, other_tensor_index = getattr(
             y, '_keras_history', (None, None, None))
@@ -286,10 +286,10 @@ class _Pairer:
     # What attributes hold
 
     def pair_held(self):
-        """Pairs what the attributes of all layers hold, those of the layers met on
-        the way included, and what models have apart from layers."""
+        """Pairs what the attributes of all layers hold, including layers that are
+        found meanwhile, and what models have apart from layers."""
         pairing = self._pairing
-        for partners in pairing.layers:  # It may grow.
+        for partners in pairing.layers:  # The list may grow.
             if partners.are_of_one_class:
                 pairing.differing_in_layers += self._differing(
                     partners.path, differing_attributes(*partners[1:]))
@@ -299,12 +299,12 @@ class _Pairer:
                 '', differing_values(what, mine, attached.get(what, NOTHING)))
 
     def _differing(self, path, found):
-        """Returns as `Place`s what is found in two layers, without partners."""
+        """Returns as `Place`s what is found in two layers, except partners."""
         return [Place(path, *each) for each in found
                 if not self._are_or_become_partners(path, *each)]
 
     def _are_or_become_partners(self, path, what, x, y):
-        """Pairs two layers or variables that have no partner yet."""
+        """Returns whether two values are partners; pairs them if they can be."""
         if not self._pairing.is_known(x, y):
             if graphs.is_layer(x) and graphs.is_layer(y):
                 self.pair_layers(_inside(path, x), x, y)

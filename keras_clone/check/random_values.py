@@ -1,7 +1,8 @@
 """Draws the weights and inputs on which a model and its clone are compared.
 
-They are drawn so that a difference must show: biases are not zero, sequences end
-in steps that a mask hides, ids of embeddings include the 0 that stands for no word.
+They are drawn so that faults of a clone have an effect: biases are not zero,
+sequences end in masked steps, ids of embeddings include the 0 that stands for no
+word.
 """
 import collections
 
@@ -18,14 +19,15 @@ PIXELS = 32     # where the height or width of an image is free
 
 
 def draw_weights(model, seed=0):
-    """Sets the weights of a model to its present ones plus a drawn difference.
+    """Adds random numbers to the weights of a model.
 
-    Vectors (biases, scales, variances) only grow: a variance stays positive.
-    The change of a matrix shrinks with its size, so deep models stay finite.
+    Vectors (biases, scales, variances) only grow: a variance stays positive. The
+    larger a matrix, the smaller its change, so that deep models compute finite
+    numbers.
 
     # Arguments
         model: a built `Model`.
-        seed: what is drawn depends on it alone.
+        seed: determines everything that is drawn.
     """
     random = np.random.RandomState(seed)
     weights = []
@@ -65,11 +67,11 @@ def draw_inputs(inputs, seed=0):
 
     # Arguments
         inputs: list of `Input`s.
-        seed: what is drawn depends on it alone.
+        seed: determines everything that is drawn.
 
     # Returns
         List of arrays (SciPy matrices for sparse inputs). Inputs that reach a layer
-        with a vocabulary get what is in it, and something else; inputs that reach
+        with a vocabulary get values in it, and one that is not; inputs that reach
         an `Embedding` get ids below its `input_dim`, those of a `CategoryEncoding`
         numbers below its `num_tokens`. Rows end in steps of the mask value, 0 if
         there is no `Masking` layer: the last row has none, each row before it has
@@ -108,8 +110,8 @@ def _draw_input(wanted, batch, random):
 
 
 def _known_to_a_lookup(wanted):
-    """Returns the numbers or texts in the vocabulary of a layer, and one that is
-    not, where the layer takes such; an empty list if there is no such layer."""
+    """Returns the numbers or texts in the vocabulary of a layer and, if the layer
+    accepts it, one that is not; an empty list if no layer has a vocabulary."""
     is_text = wanted.dtype == 'string'
     for layer in wanted.consumers:
         if hasattr(layer, 'get_vocabulary'):
@@ -153,7 +155,7 @@ def _end_rows_in(value, fill):
 
 
 def _limits_of(layer):
-    """Returns what integers that a layer takes have to be less than, as a list."""
+    """Returns the upper bounds (exclusive) of the integers that a layer takes."""
     names = [each.__name__ for each in type(layer).__mro__]
     if hasattr(layer, 'input_dim') and any('Embedding' in name for name in names):
         return [layer.input_dim]

@@ -41,7 +41,7 @@ def _outputs_when_loaded(original, model, objects):
 
 
 def custom_objects(model):
-    """Collects what `load_model` may need to know to load a model.
+    """Collects the custom objects that `load_model` may need to load a model.
 
     # Arguments
         model: a `Model` instance.

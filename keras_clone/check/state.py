@@ -1,6 +1,6 @@
 """Whether two things hold the same: plain data, functions, objects, at any depth.
 
-A clone has to have what its original has beside its weights: numbers, texts and
+A clone has to have what its original has apart from its weights: numbers, texts and
 arrays in attributes, vocabularies, functions and what these hold, objects and their
 attributes. What a call leaves behind (caches, counters of calls) is left out.
 """
@@ -30,7 +30,7 @@ NOT_CALLS = ('__init__', 'build', 'adapt')
 
 
 def differing_attributes(layer, other):
-    """Yields what the attributes of two layers hold and is not the same.
+    """Yields the differences in what the attributes of two layers hold.
 
     # Returns
         Yields triples, see `differing_values`.
@@ -45,7 +45,7 @@ def differing_attributes(layer, other):
 
 
 def differing_values(place, x, y):
-    """Yields what two values hold at the same places and is not the same.
+    """Yields the differences in what two values hold at the same places.
 
     # Arguments
         place: text that says what the values are.
@@ -67,7 +67,7 @@ class _Walk:
     """
 
     def __init__(self):
-        self._seen = {}     # (id, id) -> the two: no id is used again meanwhile
+        self._seen = {}     # (id, id) -> both: kept alive, so no id is reused
 
     def compare(self, place, x, y):
         if x is y or (id(x), id(y)) in self._seen:
@@ -181,14 +181,14 @@ class _Walk:
 
 
 def same_data(x, y):
-    """Returns whether two plain values are equal; numbers are, within rounding."""
+    """Returns whether two plain values are equal, numbers within rounding."""
     if isinstance(x, NUMBERS) and isinstance(y, NUMBERS + (int,)):
         return bool(np.isclose(x, y, rtol=1e-6, atol=0, equal_nan=True))
     if _is_id(x) and _is_id(y):
         return True
     try:
         return bool(x == y) or bool(x != x and y != y)
-    except (TypeError, ValueError):  # Whether an array is true is ambiguous.
+    except (TypeError, ValueError):  # An array has no truth value.
         return False
 
 
@@ -235,8 +235,8 @@ def _values(container):
 def _are_alike(x, y):
     """Returns whether two containers are of one kind and one length.
 
-    A list and a tuple are alike: a configuration may turn one into the other. Types
-    that the user defined have to be the same.
+    A list and a tuple are alike: a configuration may turn one into the other. Custom
+    types have to be the same.
     """
     kinds = (dict,), (set, frozenset), CONTAINERS
     kind = next(kind for kind in kinds if isinstance(x, kind))
@@ -253,7 +253,7 @@ def _is_of_user(container):
 def _content(cell):
     try:
         return cell.cell_contents
-    except ValueError:  # Nothing is in it yet.
+    except ValueError:  # The cell is still empty.
         return NOTHING
 
 

@@ -11,8 +11,8 @@ def training_differences(original, pairing, same_graph):
     # Arguments
         original: the `Original`.
         pairing: the `Pairing` of the model and its clone, with the same weights.
-        same_graph: whether no difference in the graph explains why weights are
-            trained otherwise.
+        same_graph: whether the graphs have no difference. If they have one, it may
+            be why weights are trained differently, so these are not compared.
 
     # Returns
         List of at most one `Difference`.

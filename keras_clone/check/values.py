@@ -1,4 +1,4 @@
-"""Whether two values are the same, and two structures of values."""
+"""Compares two values, or two structures of values."""
 import base64
 import marshal
 import types
@@ -42,13 +42,13 @@ def tensor_leaves(structure):
 
 
 def same_value(x, y, strict=False):
-    """Returns whether two leaves are the same, as far as one can tell.
+    """Returns whether two leaves are the same, as far as they can be compared.
 
     # Arguments
         x: anything.
         y: anything.
         strict: whether two objects of a class that does not define equality are
-            different. Else they count as the same, since one cannot look inside.
+            different. Otherwise they count as the same: they cannot be inspected.
     """
     if x is y:
         return True
@@ -64,7 +64,7 @@ def same_value(x, y, strict=False):
         return not strict
     try:
         return bool(np.all(x == y)) or bool(np.all(x != x) and np.all(y != y))
-    except Exception:  # It compares what it holds, which may be symbolic.
+    except Exception:  # It may compare symbolic tensors that it holds.
         return not strict
 
 

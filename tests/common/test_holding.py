@@ -1,4 +1,4 @@
-"""What things hold is replaced wherever it is, and nothing else is copied."""
+"""`Walk` replaces objects wherever they are held, and copies nothing else."""
 import collections
 import enum
 import functools
@@ -166,7 +166,7 @@ def test_object_that_cannot_be_copied_is_refused(walk):
         walk.map([Demanding(OLD)])
 
 
-def test_plain_data_are_not_looked_at_one_by_one():
+def test_elements_of_plain_data_are_not_checked_one_by_one():
     asked = []
     walk = Walk(lambda value: asked.append(value), None)
     value = {'words': ['word'] * 100000, 'numbers': list(range(100000))}

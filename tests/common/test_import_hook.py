@@ -1,6 +1,6 @@
-"""The import hook, tried in this process.
+"""The import hook, tested in this process.
 
-It is a copy of the package that is tried, and its finder the only one of its kind.
+A copy of the package is tested, without the finders of the installed package.
 """
 import importlib
 import importlib.machinery
@@ -118,7 +118,7 @@ def test_other_releases_are_left_alone_with_one_warning(release, copy, tmp_path)
     assert release in copy.reasons()['keras.models']
 
 
-def test_a_release_that_keeps_its_version_apart(copy, tmp_path):
+def test_a_release_with_its_version_in_a_module_of_its_own(copy, tmp_path):
     keras = write_keras(tmp_path / 'installed')
     write(tmp_path / 'installed' / 'keras', {
         '__init__.py': 'from keras.src.version import __version__\n',
@@ -127,7 +127,7 @@ def test_a_release_that_keeps_its_version_apart(copy, tmp_path):
     assert copy.keras_clone.keras_release() == '3.15.1'
 
 
-def test_a_release_that_cannot_be_told_is_left_alone(copy, keras_folder):
+def test_a_release_that_is_unknown_is_left_alone(copy, keras_folder):
     write(keras_folder, {'__init__.py': '__version__ = open(__file__).name\n'})
     with pytest.warns(UserWarning, match='Keras is unknown'):
         models = importlib.import_module('keras.models')
@@ -158,7 +158,7 @@ def test_switched_off(value, copy, keras_folder, monkeypatch):
     models = importlib.import_module('keras.models')
     assert models.clone_model(None) == 'released'
     monkeypatch.delenv('KERAS_CLONE')
-    assert set(copy.states().values()) == {'off'}  # What happened, not what would.
+    assert set(copy.states().values()) == {'off'}  # As it was at the import.
     assert copy.reasons()['keras.models'] == 'KERAS_CLONE=' + value
 
 
@@ -170,7 +170,7 @@ def test_not_switched_off(value, copy, keras_folder, monkeypatch):
 
 @pytest.mark.parametrize('beside_the_overlays', [False, True])
 def test_keras_is_not_installed(beside_the_overlays, copy, monkeypatch):
-    # The folder of the overlays is no Keras, though Python would import it as one.
+    # The folder of the overlays is not Keras, but Python could import it as `keras`.
     path = [str(copy.project)] if beside_the_overlays else []
     monkeypatch.setattr(sys, 'path', path)
     assert copy.keras_clone.keras_release() is None
@@ -191,7 +191,7 @@ def test_a_stand_in_for_keras_is_left_alone(copy, tmp_path):
     ('def clone_model(model): return 1\nsave_model = extra = None\nmissing',
      'NameError'),
     ('import a_module_that_is_missing', 'a_module_that_is_missing')])
-def test_of_a_broken_overlay_nothing_is_applied(text, reason, copy, keras_folder):
+def test_nothing_of_a_broken_overlay_is_applied(text, reason, copy, keras_folder):
     write(copy.project / 'keras', {'models.py': text})
     with pytest.warns(UserWarning, match=reason):
         models = importlib.import_module('keras.models')
@@ -210,7 +210,7 @@ def test_a_keras_that_cannot_be_imported_fails_as_released(copy, keras_folder):
     assert set(copy.states().values()) == {'not imported yet'}
 
 
-def test_a_module_that_was_imported_before_is_told(copy, keras_folder):
+def test_a_module_that_was_imported_before_is_reported(copy, keras_folder):
     sys.meta_path.remove(copy.finder)
     models = importlib.import_module('keras.models')
     assert models.clone_model(None) == 'released'
@@ -309,10 +309,10 @@ def test_status_names_the_overlay_of_each_module(copy, keras_folder):
          str(copy.project / 'keras' / 'engine' / 'network.py'))]
 
 
-# Importing beside others.
+# Other import hooks, and threads.
 
 class Hook:
-    """A finder that marks `keras.models`, of the kinds that are about."""
+    """A finder of another package, which marks `keras.models`."""
 
     def __init__(self, search):
         self.search = search
@@ -388,13 +388,13 @@ def test_a_loader_of_the_old_kind_is_left_alone(copy, keras_folder):
     assert spec.loader is old_loader
 
 
-def test_a_module_that_nobody_finds(copy, keras_folder):
+def test_a_module_that_no_finder_finds(copy, keras_folder):
     (keras_folder / 'engine' / 'network.py').unlink()
     with pytest.raises(ImportError, match='keras.engine.network'):
         importlib.import_module('keras')
 
 
-def test_other_modules_are_none_of_its_business(copy):
+def test_other_modules_are_left_alone(copy):
     assert copy.finder.find_spec('keras.layers') is None
     assert copy.finder.find_spec('json') is None
 
@@ -425,7 +425,7 @@ def test_a_thread_that_only_looks_does_not_disturb_one_that_imports(
         def find_spec(name, path=None, target=None):
             if name == 'keras.models' and threading.current_thread() is thread:
                 looking.set()
-                imported.wait(1)  # Before Python 3.10, one thread at a time looks.
+                imported.wait(1)  # Before Python 3.10, only one thread searches.
 
     sys.meta_path.insert(1, SlowFinder)
     thread = threading.Thread(target=copy.finder.find_spec,

@@ -1,4 +1,4 @@
-"""The package is installed, started, damaged and removed, each in an environment."""
+"""Installs, starts, damages and removes the package, in virtual environments."""
 import os
 import shutil
 import subprocess
@@ -17,7 +17,7 @@ WHICH = 'import keras; print(keras.models.clone_model(None))'
 
 
 def write_project(folder):
-    """Copies the project, all but its overlays, which are those of OVERLAY."""
+    """Copies the project, with OVERLAY in place of its overlays."""
     for name in os.listdir(ROOT):
         if os.path.isfile(os.path.join(ROOT, name)):
             shutil.copy(os.path.join(ROOT, name), str(folder))
@@ -97,7 +97,7 @@ def environment(tmp_path):
 
 @pytest.fixture
 def installed(environment, wheel):
-    """An environment with the wheel unpacked in it, which is all pip would do."""
+    """An environment with the wheel unpacked in it: pip would do no more."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(environment.packages)
     return environment
@@ -151,7 +151,7 @@ def test_the_wheel_has_the_runtime_the_overlays_and_the_check_alone(wheel):
 def test_an_editable_installation(install, tmp_path, pip, project):
     environment = Environment(tmp_path / 'environment', keras=False)
     install(environment, pip, project, None)
-    # It is the checkout that is used.
+    # The checkout is used.
     keras = write_keras(tmp_path)
     text = OVERLAY['models.py'].replace("'overlay'", "'edited'")
     write(project / 'keras', {'models.py': text})
@@ -162,7 +162,7 @@ def test_an_editable_installation(install, tmp_path, pip, project):
                               'import importlib.util\n'
                               'print(importlib.util.find_spec("keras"))\n')
     assert printed == 'Keras not installed\nNone\n'
-    # Once it is gone, a start does not mind.
+    # If the checkout is moved, interpreters still start.
     shutil.move(str(project), str(tmp_path / 'moved'))
     assert environment.run('-c', 'pass') == ''
     printed = environment.run('-c', WHICH, PYTHONPATH=keras)
@@ -207,7 +207,7 @@ def remove(path):
 
 
 def make_folder(path):
-    """Makes a file unreadable, for the superuser as well."""
+    """Replaces a file by a folder, which not even the superuser can read."""
     os.remove(path)
     os.mkdir(path)
 
@@ -220,7 +220,7 @@ def break_syntax(path):
 @pytest.mark.parametrize('damage, path', [
     (remove, ''), (remove, 'hook.py'), (make_folder, 'hook.py'),
     (break_syntax, 'overlay.py'), (break_syntax, '__init__.py')])
-def test_a_damaged_package_is_told_when_keras_is_imported(damage, path, installed):
+def test_a_damaged_package_is_reported_at_the_import(damage, path, installed):
     damage(os.path.join(installed.packages, 'keras_clone', path))
     assert installed.run('-c', 'pass') == ''
     printed = installed.run('-c', WHICH)
@@ -231,7 +231,7 @@ def test_a_damaged_package_is_told_when_keras_is_imported(damage, path, installe
 @pytest.mark.parametrize('damage, path', [
     (remove, 'keras'), (remove, 'keras/models.py'), (make_folder, 'keras/models.py'),
     (break_syntax, 'keras/models.py')])
-def test_a_damaged_overlay_is_told_when_keras_is_imported(damage, path, installed):
+def test_a_damaged_overlay_is_reported_at_the_import(damage, path, installed):
     damage(os.path.join(installed.packages, 'keras_clone', path))
     assert installed.run('-c', 'pass') == ''
     printed = installed.run('-c', WHICH)
@@ -260,7 +260,7 @@ def test_spawned_processes_have_the_overlay(installed, tmp_path):
     assert installed.run(script) == 'overlay\n'
 
 
-# A hard life.
+# Processes, threads and other conditions.
 
 def test_forked_processes_have_the_overlay(installed, tmp_path):
     script = tmp_path / 'script.py'
@@ -292,7 +292,7 @@ def test_nothing_has_to_be_written_to_import(installed):
     for folder in ('', 'keras', 'keras/engine', 'keras_clone', 'keras_clone/keras'):
         cache = os.path.join(installed.packages, folder, '__pycache__')
         shutil.rmtree(cache, ignore_errors=True)
-        with open(cache, 'w'):  # A file in its place keeps off the superuser too.
+        with open(cache, 'w'):  # A file in its place stops the superuser, too.
             pass
     assert installed.run('-c', WHICH) == 'overlay\n'
 

@@ -1,4 +1,4 @@
-"""Random models, a few of them; `make fuzz` tries many."""
+"""A few random models; `make fuzz` clones many."""
 import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck
@@ -44,7 +44,7 @@ def test_the_operations_of_nested_models_are_counted():
         dict(WITH_NESTED, model=['attributed', '']))
 
 
-def test_each_operation_is_there_alone_in_all_its_ways():
+def test_there_is_a_model_for_each_operation_alone():
     uses = [set(recipes.uses(recipe)) for recipe in recipes.alone()]
     assert set.union(*uses) == set(OPERATIONS) | set(MODELS)
     assert len(uses) >= sum(len(each.options) for each in MODELS.values())
@@ -58,7 +58,7 @@ def test_an_operation_builds_a_model_alone(name):
 
 
 class JudgeOfNested:
-    """Finds fault with every nested model."""
+    """Finds that the overlay clones no model with a nested one faithfully."""
 
     def __init__(self, switch):
         self._switch = switch
@@ -83,7 +83,8 @@ def test_the_search_ends_with_a_small_model_that_is_not_cloned(monkeypatch):
 
 
 class JudgeOfDense(JudgeOfNested):
-    """Finds nested models worse than released, and many others no better."""
+    """Finds nested models cloned worse than by the released function, and models
+    with the operation `dense` cloned equally badly by both functions."""
 
     def ask(self, recipe):
         names = recipes.uses(recipe)
@@ -144,7 +145,7 @@ def test_the_command_says_first_that_a_clone_is_worse(error, first, monkeypatch)
 
 
 class KindJudge(JudgeOfNested):
-    """Finds no fault."""
+    """Finds every model cloned faithfully."""
 
     def answer(self):
         return 'faithful', ''
@@ -180,7 +181,7 @@ def test_runs_that_differ_in_their_seed_are_added_up():
     assert page.count('| 2.2.4 | theano 1.0.5 | 3.7.16 |') == 1
 
 
-def test_the_page_tells_what_is_worse_than_released_where_that_was_counted():
+def test_the_page_shows_what_is_worse_than_released_if_that_was_counted():
     page = random_models.page([record({'worse': 1}), record({}, keras='2.3.1')])
     assert '| 2.2.4 | theano 1.0.5 | 3.7.16 | 3 | 1 | 3 | 1 |' in page
     assert '| 2.3.1 | theano 1.0.5 | 3.7.16 | 3 | 1 | 3 | not counted |' in page

@@ -1,7 +1,7 @@
 """Models, and clones with a fault, for the tests of the judge of a clone.
 
 Most of the clones are built by the function that built the original, with layers of
-the same names and one fault put in.
+the same names and one fault.
 """
 import functools
 
@@ -158,7 +158,7 @@ class Tied(Dense):
 
 
 class Owner:
-    """An object of the user's."""
+    """A custom object."""
 
     def __init__(self, value):
         self.value = value
@@ -168,7 +168,7 @@ class Owner:
 
 
 class Knows(layers.Layer):
-    """Has attributes of all kinds, none of which its config tells."""
+    """Has attributes of all kinds, none of which its config records."""
     times = 2
 
     def __init__(self, **kwargs):

@@ -11,14 +11,14 @@ from keras_clone.check.graphs import (computing_keras2, fresh_state_keras2, grap
 from judging import fresh_state  # noqa: F401
 
 
-def test_fresh_state_numbers_layers_anew_and_leaves_the_names_outside():
+def test_fresh_state_numbers_layers_from_1_and_keeps_the_names_outside():
     first = K.get_uid('thing')
     with graphs.fresh_state():
         assert K.get_uid('thing') == 1
     assert K.get_uid('thing') == first + 1
 
 
-def test_fresh_state_leaves_the_random_numbers_outside():
+def test_fresh_state_keeps_the_random_numbers_outside():
     np.random.seed(1)
     expected = np.random.RandomState(1).rand(2)
     first = np.random.rand()
@@ -63,7 +63,7 @@ def test_fresh_state_on_tensorflow_2_is_a_new_graph(monkeypatch, tensorflow):
 
 
 class Eager:
-    """A variable of TensorFlow 2."""
+    """Stands for a variable of TensorFlow 2."""
 
     def numpy(self):
         return np.ones(2)
@@ -93,7 +93,7 @@ def test_session_of_tensorflow_before_1_13_leaves_out_what_it_lacks(monkeypatch,
         'graph': 'graph', 'config': config}
 
 
-def test_fresh_state_on_theano_and_cntk_numbers_layers_anew(monkeypatch):
+def test_fresh_state_on_theano_and_cntk_numbers_layers_from_1(monkeypatch):
     backend = Named(_UID_PREFIXES={'lambda': 3})
     monkeypatch.setattr(K, 'backend', lambda: 'other')
     monkeypatch.setitem(sys.modules, 'keras.backend.other_backend', backend)
@@ -104,7 +104,7 @@ def test_fresh_state_on_theano_and_cntk_numbers_layers_anew(monkeypatch):
 
 
 class Variable:
-    """What the graph of Theano is made of."""
+    """Stands for a variable in a graph of Theano."""
 
     def __init__(self, *inputs):
         self.owner = inputs and self

@@ -22,7 +22,7 @@ def test_the_same_seed_finds_the_same():
     assert differences(1) == differences(1) != differences(2)
 
 
-def test_numbers_part_at_the_first_layer_that_computes_otherwise():
+def test_wrong_numbers_are_located_at_the_first_layer_that_differs():
     report = check(chain, lambda model: chain(
         Activation('relu', name='middle'), Dense(2, activation='relu', name='last')))
     assert (report.outcome, report.layer) == ('wrong numbers', 'middle')
@@ -56,7 +56,7 @@ def test_exception_in_cloning_is_a_crash_at_the_layer_that_cannot_be_cloned():
                                   'got ValueError: no way')
 
 
-def test_layer_that_cannot_be_cloned_is_not_looked_for_unasked():
+def test_layer_that_cannot_be_cloned_is_only_located_on_request():
     calls = []
 
     def clone(model):
@@ -67,14 +67,14 @@ def test_layer_that_cannot_be_cloned_is_not_looked_for_unasked():
     assert len(calls) == 1
 
 
-def test_layer_that_computes_otherwise_is_not_looked_for_unasked():
+def test_layer_that_computes_otherwise_is_only_located_on_request():
     report = check(chain, lambda model: chain(
         Activation('relu', name='middle'), Dense(2, activation='relu', name='last')),
         locate=False)
     assert (report.outcome, report.layer) == ('wrong numbers', '')
 
 
-def test_crash_that_no_layer_is_to_blame_for_has_no_layer():
+def test_crash_that_no_layer_causes_has_no_layer():
     def clone(model):
         if model.name == 'chain':
             raise AssertionError

@@ -38,7 +38,7 @@ def test_missing_layer_is_found():
         str, report.differences)
 
 
-def test_layer_too_many_is_found():
+def test_extra_layer_is_found():
     end = Dense(2, name='last')
 
     def clone(model):
@@ -68,7 +68,7 @@ def test_lost_sharing_with_a_nested_model_is_found():
                              'inner/shared, got another layer')
 
 
-def test_sharing_that_was_not_there_is_found():
+def test_extra_sharing_is_found():
     report = check(lambda: nested(Dense(3, name='shared')),
                    lambda model: nested())
     assert ('shared: sharing: expected a layer of its own, got the layer that is '
@@ -135,7 +135,7 @@ def test_missing_and_extra_masks_are_found():
     assert 'pass: output mask: expected none, got a mask' in map(str, added)
 
 
-def test_numbers_part_where_a_mask_is_lost():
+def test_wrong_numbers_are_located_where_a_mask_is_lost():
     def build(cls=Pass):
         return passed(cls, SimpleRNN(2, name='rnn'))
     report = check(build, lambda model: build(Stop))
@@ -148,7 +148,7 @@ def test_other_value_of_a_call_argument_is_found():
         str, report.differences)
 
 
-def test_call_argument_too_many_is_found():
+def test_extra_call_argument_is_found():
     report = check(masked, lambda model: masked(training=None))
     assert report.reason == ('rnn: call argument training: expected nothing, '
                              'got None')
@@ -283,12 +283,12 @@ def test_missing_loss_is_found():
     assert ('', 'number of losses') in found(check(build, lambda model: build(None)))
 
 
-def test_what_is_no_model_is_found():
+def test_result_that_is_no_model_is_found():
     report = check(chain, lambda model: None)
     assert report.reason == 'what cloning returns: expected a `Model`, got None'
 
 
-def test_what_is_no_model_is_not_cloned_again():
+def test_result_that_is_no_model_is_not_cloned_again():
     report = check(chain, lambda model: None, depth=2)
     assert found(report) == [('', 'what cloning returns')]
 
@@ -317,7 +317,7 @@ def test_config_that_only_the_original_has_is_found():
 
 
 @on_tensorflow
-def test_op_too_many_is_found():
+def test_extra_op_is_found():
     def clone(model):
         twin = chain()
         Activation('tanh', name='middle')(twin.outputs[0])
@@ -328,7 +328,7 @@ def test_op_too_many_is_found():
 
 
 @on_tensorflow
-def test_op_too_few_is_found_unless_the_original_may_have_made_more():
+def test_missing_op_is_found_unless_the_original_may_have_more():
     def build():
         model = chain()
         K.tanh(model.outputs[0])

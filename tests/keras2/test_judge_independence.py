@@ -115,7 +115,7 @@ def test_snapshots_of_an_untouched_model_are_the_same():
 
 
 class Scaled(layers.Layer):
-    """Has a weight without axes."""
+    """Has a scalar weight."""
 
     def build(self, input_shape):
         self.scale = self.add_weight(name='scale', shape=(), initializer='ones')

@@ -35,7 +35,7 @@ def test_clone_that_is_another_model_when_loaded_is_found():
     assert found(report, 'does not save') == [('', 'save and load')]
 
 
-def test_original_that_is_another_model_when_loaded_asks_nothing_of_the_clone():
+def test_clone_may_be_another_model_when_loaded_if_the_original_is():
     class Forgetful(layers.Layer):
         def __init__(self, factor=1., **kwargs):
             super().__init__(**kwargs)

@@ -38,7 +38,7 @@ def test_what_a_layer_has_lost_is_found(change, layer, what):
 
 
 class Counts(layers.Layer):
-    """Has what tells one layer or call from another, and is no state."""
+    """Has attributes that identify a layer or a call; they are not state."""
     count = itertools.count()
 
     def __init__(self, **kwargs):
@@ -58,7 +58,7 @@ class Counts(layers.Layer):
         self.how = str(inputs)
 
 
-def test_what_tells_layers_and_calls_apart_is_not_owed():
+def test_attributes_that_identify_layers_and_calls_are_not_compared():
     def build(calls=0):
         model = chain(Counts(name='middle'))
         model.get_layer('middle').calls += calls

@@ -10,7 +10,7 @@ from judging import fresh_state  # noqa: F401
 
 
 class Trains(layers.Layer):
-    """Computes, in training alone, what `factor` tells; has a loss and an update."""
+    """Multiplies by `factor` only in training; has a loss and an update."""
 
     def __init__(self, factor=2., loss=1., update=1., stops=False, **kwargs):
         super().__init__(**kwargs)
@@ -24,7 +24,7 @@ class Trains(layers.Layer):
         super().build(input_shape)
 
     def call(self, inputs):
-        # Set here: no attribute is to tell what was done.
+        # Attributes that `call` sets are not compared.
         self.factor, self.loss, self.update, self.stops = (
             self.factor, self.loss, self.update, self.stops)
         self.add_loss(self.loss * K.sum(K.square(inputs)), inputs)
@@ -52,7 +52,7 @@ def test_other_training_is_found(change, layer, what):
     assert report.outcome == 'wrong numbers'
 
 
-def test_training_that_is_not_asked_for_is_not_compared():
+def test_training_is_only_compared_on_request():
     assert check(lambda: chain(Trains(name='middle')),
                  lambda model: chain(Trains(3., name='middle')), exact_ops=False,
                  training=False).faithful

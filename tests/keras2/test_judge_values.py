@@ -1,4 +1,4 @@
-"""Which values the judge takes for the same, and its texts for them."""
+"""Which values count as the same, and the texts for values."""
 import numpy as np
 from keras import utils
 from keras.layers import Lambda
@@ -8,7 +8,7 @@ from keras_clone.check.values import same_value
 from judging import fresh_state  # noqa: F401
 
 
-def test_values_are_the_same_by_what_can_be_seen_of_them():
+def test_values_are_compared_as_far_as_they_can_be_inspected():
     same = same_value
     assert same(1, 1) and not same(1, 2) and not same(1, 1.)
     assert same(float('nan'), float('nan'))

@@ -12,7 +12,7 @@ from custom_objects import chain
 
 
 def changed(layer_class, **changes):
-    """Returns a function that clones, with another config for layers of a class."""
+    """Returns a clone function that changes the config of layers of one class."""
     def make(layer):
         config = layer.get_config()
         config.update(changes if isinstance(layer, layer_class) else {})
@@ -47,7 +47,7 @@ def what_differs(report):
 
 
 class Knows(layers.Layer):
-    """Has attributes of all kinds, none of which its config tells."""
+    """Has attributes of all kinds, none of which its config records."""
     held = None
 
     def __init__(self, **kwargs):
@@ -71,7 +71,7 @@ class Knows(layers.Layer):
 
 
 class Owner:
-    """An object of the user's."""
+    """A custom object."""
 
     def __init__(self, value):
         self.value = value

@@ -8,7 +8,7 @@ import keras
 from keras import layers
 
 
-def test_check_of_a_file_with_a_lambda_tells_how_to_load_it(tmp_path):
+def test_check_of_a_file_with_a_lambda_says_how_to_load_it(tmp_path):
     x = keras.Input((2,))
     model = keras.Model(x, layers.Lambda(lambda x: 2 * x)(x))
     model.save(tmp_path / 'own.keras')

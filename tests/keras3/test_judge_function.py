@@ -15,7 +15,7 @@ def test_other_numbers_are_found_with_their_layer():
     assert (report.outcome, report.layer) == ('wrong numbers', 're_lu')
 
 
-def test_mask_that_the_original_does_not_give_is_found():
+def test_mask_that_the_original_does_not_return_is_found():
     class HidesMask(layers.Layer):
         hides = True
 
@@ -65,8 +65,8 @@ def test_subclassed_model_is_refused():
         check_clone(Subclassed, clone_model)
 
 
-def test_clone_that_set_weights_does_not_bring_up_to_date_is_found():
-    """Loading it from a file would."""
+def test_clone_that_set_weights_does_not_update_is_found():
+    """Loading the weights from a file would update it."""
     report = check_clone(
         lambda: adapted(layers.Normalization), lambda model: clone_model(
             model, clone_function=lambda layer: type(layer).from_config(

@@ -59,7 +59,7 @@ def held_in_a_closure(value):
 ], ids=['layer', 'variable', 'tensor'])
 def test_what_holds_a_part_of_the_original_is_found(holder, part):
     def share(layer, original):
-        # Neither TensorFlow nor Keras is to track it.
+        # Not by `setattr`: neither TensorFlow nor Keras should track it.
         vars(layer)['held'] = holder(part(original))
     found = [each for each in judged(knows, share).differences
              if each.outcome == 'not independent']

@@ -1,4 +1,4 @@
-"""The inputs that the judge draws, and vocabularies."""
+"""The inputs that the judge draws, also for layers with vocabularies."""
 import keras
 import numpy as np
 from keras import layers, Model

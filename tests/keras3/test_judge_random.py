@@ -12,7 +12,7 @@ from custom_objects import chain
 from judging import judged
 
 
-def test_fresh_state_is_seen_by_nobody_afterwards():
+def test_fresh_state_restores_the_state_outside():
     name = layers.Dense(2).name
     states = random.getstate(), np.random.get_state()[1].tolist()
     with graphs.fresh_state(3):
@@ -23,14 +23,14 @@ def test_fresh_state_is_seen_by_nobody_afterwards():
 
 
 class Noisy(layers.Layer):
-    """Gives other numbers each time, and its input."""
+    """Returns other numbers in each call, and its input."""
 
     def call(self, inputs):
         return inputs + ops.convert_to_tensor(np.random.rand(3).astype('float32')), \
             1. * inputs
 
 
-def test_random_outputs_are_said_not_to_be_compared():
+def test_random_outputs_are_reported_as_not_compared():
     report = check_clone(chain(lambda: Noisy(name='noisy')), clone_model)
     assert report.faithful
     assert report.not_compared[:1] == ['output 0 of noisy (random)']

@@ -90,7 +90,7 @@ def test_values_that_rounding_changes_are_not_found():
 
 
 class Counts(layers.Layer):
-    """Has what tells one layer or call from another, and is no state."""
+    """Has attributes that identify a layer or a call; they are not state."""
     count = itertools.count()
 
     def __init__(self, **kwargs):
@@ -109,7 +109,7 @@ class Counts(layers.Layer):
         self.last = str(type(inputs))
 
 
-def test_what_tells_layers_and_calls_apart_is_not_owed():
+def test_attributes_that_identify_layers_and_calls_are_not_compared():
     def again(layer, _):
         layer.number += 7
         layer.calls += 7

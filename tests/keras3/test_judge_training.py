@@ -54,7 +54,7 @@ def test_guard_settings_of_a_compiled_model_agree(arguments, assert_faithful):
 
 
 class Trains(layers.Layer):
-    """Computes, in training alone, what `factor` tells; has a loss."""
+    """Multiplies by `factor` only in training; has a loss."""
 
     def __init__(self, factor=2., loss=0., stops=False, **kwargs):
         super().__init__(**kwargs)
@@ -90,7 +90,7 @@ def test_other_losses_are_found(made, change, what):
 
 
 def test_weights_that_are_trained_otherwise_are_found_with_their_layer():
-    """`call` sets it, so that no attribute tells."""
+    """`call` sets the attribute `stops`, so it is not compared."""
     class Hides(Trains):
         def call(self, inputs, training=False):
             self.stops = self.stops
@@ -106,7 +106,7 @@ def test_weights_that_are_trained_otherwise_are_found_with_their_layer():
 
 def test_training_leaves_the_model_as_it_was():
     model = chain(layers.BatchNormalization, lambda: layers.Dropout(.5))()
-    model(np.ones((1, 3)))  # It notes that it was called.
+    model(np.ones((1, 3)))  # The model records that it was called.
     before = snapshot(model)
     assert compare(model, clone_model(model)) == []
     assert changes(before, snapshot(model)) == []

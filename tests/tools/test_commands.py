@@ -1,4 +1,4 @@
-"""The commands: what they print, to whom, and with which exit status."""
+"""The commands: what they print, to which stream, and their exit statuses."""
 import io
 import json
 import logging
@@ -69,7 +69,7 @@ def result(outcome='faithful', layer=''):
 
 @pytest.fixture
 def rows(monkeypatch):
-    """What checking finds, in place of the checking."""
+    """Replaces the check by these results."""
     rows = [{'model': 'first', 'description': 'A description of 33 characters..',
              'released': result('clones only once', 'bidirectional_1'),
              'active': result()},
@@ -96,7 +96,7 @@ def overlay(monkeypatch):
 
 @pytest.fixture
 def models(tmp_path, monkeypatch):
-    """The current folder, with a module in it."""
+    """A folder with a module in it, as the current one."""
     (tmp_path / 'some_models.py').write_text(MODELS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, 'path', sys.path[:])
@@ -107,7 +107,7 @@ def models(tmp_path, monkeypatch):
 # status
 
 
-def test_status_tells_versions_and_what_is_overlaid(overlay):
+def test_status_shows_versions_and_what_is_overlaid(overlay):
     overlay('failed', 'SyntaxError in line 3')
     done = run('status')
     assert done.exit_code == 0
@@ -119,7 +119,7 @@ def test_status_tells_versions_and_what_is_overlaid(overlay):
                           'keras.models: failed (SyntaxError in line 3)']
 
 
-def test_status_needs_no_reason_for_a_state_that_says_it_all(overlay):
+def test_status_shows_a_state_without_a_reason(overlay):
     overlay('not imported yet')
     assert run('status').output.endswith('keras.models: not imported yet\n')
 
@@ -137,7 +137,7 @@ def test_status_of_a_keras_that_cannot_be_imported_says_why(monkeypatch):
 
 
 def test_status_hides_what_importing_keras_writes():
-    """Also where Python keeps it first, as version 3.7 does with a pipe."""
+    """Also if Python buffers it, as version 3.7 does with a pipe."""
     _, _, err = run_process('status', PYTHONUNBUFFERED='')
     assert 'Using ' not in err
 
@@ -150,7 +150,7 @@ def test_status_in_a_process_of_its_own():
 
 
 @pytest.mark.parametrize('own', [None, '1'])
-def test_environment_is_afterwards_as_it_was(monkeypatch, own):
+def test_environment_is_restored(monkeypatch, own):
     monkeypatch.delenv('THEANO_FLAGS', raising=False)
     monkeypatch.delenv('TF_CPP_MIN_LOG_LEVEL', raising=False)
     if own:
@@ -188,7 +188,7 @@ def test_exit_status_is_1_if_the_active_function_is_not_faithful(rows, overlay):
     assert done.output.endswith('faithful for 1, this one for 1.\n')
 
 
-def test_differences_are_told_on_request(rows, overlay):
+def test_differences_are_printed_on_request(rows, overlay):
     del rows[1]
     rows[0]['active'] = result('crash', 'dense_1')
     lines = run('check', '-v').output.splitlines()
@@ -204,11 +204,11 @@ def test_differences_are_told_on_request(rows, overlay):
         '1 model: released clone_model faithful for 0, this one for 0.']
 
 
-def test_differences_of_the_gallery_are_not_told_unasked(rows, overlay):
+def test_differences_of_the_gallery_are_not_printed_by_default(rows, overlay):
     assert 'bidirectional_1: one' not in run('check').output
 
 
-def test_differences_of_a_model_of_the_user_are_told(rows, overlay, models):
+def test_differences_of_a_model_of_the_user_are_printed(rows, overlay, models):
     assert 'bidirectional_1: one' in run('check', 'some_models:wrong').output
 
 
@@ -236,7 +236,7 @@ def test_json_is_all_that_is_on_stdout(rows, overlay):
                          'models'}
 
 
-def test_json_tells_that_the_released_function_is_active(rows, overlay):
+def test_json_says_that_the_released_function_is_active(rows, overlay):
     overlay('off')
     assert json.loads(run('check', '--json').output)['active'] == 'released'
 
@@ -265,7 +265,7 @@ def test_gallery_is_chosen_from_by_name_or_description(overlay):
     assert names(None)[0] == 'lambda_with_two_outputs'
 
 
-def test_help_explains_the_words_in_their_order():
+def test_help_explains_the_outcomes_in_their_order():
     from keras_clone.check.difference import OUTCOMES
     lines = run('check', '--help').output.splitlines()
     words = [line[4:20].strip() for line in lines
@@ -326,7 +326,7 @@ def test_error_is_one_line(models, overlay, arguments, message):
     assert 'Traceback' not in done.output
 
 
-def test_error_with_a_file_tells_what_to_do_about_custom_layers(models, overlay):
+def test_error_with_a_file_says_what_to_do_about_custom_layers(models, overlay):
     from keras.layers import Dense
     from keras.models import Sequential
 
@@ -350,7 +350,7 @@ def test_check_without_keras_is_an_error(monkeypatch):
 # check: with the released function
 
 
-def test_process_of_the_released_function_tells_its_errors():
+def test_process_of_the_released_function_reports_its_errors():
     with pytest.raises(click.ClickException) as error:
         with commands._released_results(True, ['no_such.h5', None]) as results:
             next(results)
@@ -447,7 +447,7 @@ def test_package_runs_as_a_module(monkeypatch, capsys):
                                        % keras_clone.__version__)
 
 
-def test_command_without_arguments_tells_what_there_is():
+def test_command_without_arguments_lists_the_commands():
     status, out, err = run_process()
     for command in ('check ', 'status '):
         assert command in out + err

@@ -1,4 +1,4 @@
-"""What the docs show is what the models and the data say."""
+"""The docs agree with the models and with the data."""
 import os
 import re
 
@@ -11,12 +11,12 @@ from evidence import costs, matrix, other_fixes, pages, random_models, records, 
 @pytest.mark.once
 @pytest.mark.parametrize('module', [costs, matrix, other_fixes, random_models],
                          ids=lambda module: module.PAGE)
-def test_a_page_says_what_the_data_say(module):
+def test_a_page_agrees_with_the_data(module):
     assert pages.read(module.PAGE) == module.page(records.read(module.DATA))
 
 
 @pytest.mark.once
-def test_the_tables_of_the_page_say_what_the_data_say():
+def test_the_tables_of_the_page_agree_with_the_data():
     text = pages.read(table.PAGE)
     assert text == table.page(text, records.read(table.DATA))
 

@@ -1,4 +1,4 @@
-"""The table at the end of `make matrix`, and the page made of it."""
+"""The table at the end of `make matrix`, and the page with its results."""
 import json
 
 import pytest

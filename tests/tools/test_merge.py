@@ -1,4 +1,4 @@
-"""Tests are added to a test file of Keras where a reader expects them."""
+"""Tests are added at the right place in a test file of Keras."""
 import pytest
 from contribute import merge
 

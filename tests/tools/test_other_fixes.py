@@ -1,6 +1,6 @@
 """The tests of the pull request distinguish the patch from other fixes of the bug.
 
-`python -m evidence other-fixes check` runs all of them on all of these.
+`python -m evidence other-fixes check` runs all of the tests on all of the fixes.
 """
 import subprocess
 

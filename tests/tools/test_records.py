@@ -31,14 +31,14 @@ def test_a_record_is_a_line_in_the_order_of_releases(folder):
     assert records.read('some') == [found[2], found[0], found[1]]
 
 
-def test_what_is_entered_takes_the_place_of_what_has_the_same_versions(folder):
+def test_a_new_record_replaces_those_of_the_same_versions(folder):
     records.enter('some', [record('a', '2.2.4', n=1), record('b', '2.2.4', n=1),
                            record('a', '2.3.1', n=1)])
     records.enter('some', [record('a', '2.2.4', n=2)])
     assert [each['figures']['n'] for each in records.read('some')] == [2, 1]
 
 
-def test_what_is_entered_takes_the_place_of_what_is_like_it(folder):
+def test_a_new_record_replaces_those_for_which_like_is_the_same(folder):
     old, new = record('a', '2.2.4'), record('a', '2.2.4')
     new['versions']['python'] = '3.11.8'
     records.enter('some', [old])

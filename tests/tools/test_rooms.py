@@ -1,4 +1,4 @@
-"""What runs, judges, contributes and records: each is in a room of its own."""
+"""The runtime, the judge, `contribute` and `evidence`: who may import whom."""
 import ast
 import os
 from glob import glob
@@ -6,7 +6,7 @@ from glob import glob
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# The command is an entrance to the runtime and to the check alike.
+# Without `__main__`: the command uses both the runtime and the check.
 RUNTIME = ['setup.py', 'keras_clone_start.py', 'keras/**/*.py'] + [
     f'keras_clone/{name}.py' for name in ('__init__', 'cloner', 'holding', 'hook',
                                           'nodes', 'overlay')]
@@ -29,7 +29,7 @@ def imports_of(path):
 
 
 @pytest.mark.parametrize('patterns, other_rooms', ROOMS)
-def test_a_room_imports_nothing_from_those_that_build_on_it(patterns, other_rooms):
+def test_a_part_imports_nothing_from_those_that_build_on_it(patterns, other_rooms):
     paths = [path for pattern in patterns
              for path in glob(os.path.join(ROOT, pattern), recursive=True)]
     assert paths

@@ -1,8 +1,8 @@
-"""Small models that show what it takes to clone a model.
+"""Small models that show what makes cloning difficult.
 
 Each function in `MODELS` builds one; its title is what `keras-clone check` shows.
-`keras2` and `keras3` have a gallery each, with the models of `both` among them; that
-of the installed Keras is here.
+`keras2` and `keras3` each have a gallery, which includes the models of `both`. This
+package has the gallery of the installed Keras.
 """
 import keras
 

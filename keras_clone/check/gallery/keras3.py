@@ -45,7 +45,7 @@ def quick_gelu(x):
 
 
 def relu(x):
-    """Has the name of an activation of Keras, and computes something else."""
+    """Has the name of an activation of Keras but computes something else."""
     return -ops.relu(-x)
 
 

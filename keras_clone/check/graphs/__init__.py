@@ -1,4 +1,4 @@
-"""What the judge of a clone asks of a model's graph and of Keras, see `Graphs`."""
+"""What the judge of a clone has to know about models and Keras, see `Graphs`."""
 import keras
 
 if hasattr(keras, 'KerasTensor'):

@@ -20,7 +20,7 @@ def evaluator(model, values, nodes=None, on=None, read=None, state=()):
 
 
 def inputs_to_feed(model, values):
-    """See `Graphs.inputs_to_feed`: what is no placeholder has its own value."""
+    """See `Graphs.inputs_to_feed`: only placeholders have no value of their own."""
     return [value if _is_fed(tensor) else function_of([], [tensor])()[0]
             for tensor, value in zip(model.inputs, values)]
 
@@ -39,8 +39,8 @@ def function_of(feeds, tensors, learning_phase=False):
     # Arguments
         feeds: list of pairs (tensor, array).
         tensors: list of tensors to compute.
-        learning_phase: whether the learning phase is among what they depend on;
-            it is fed with 0, the phase of `predict`.
+        learning_phase: whether the tensors depend on the learning phase; it is fed
+            with 0, the phase of `predict`.
 
     # Returns
         A function without arguments that returns a list of arrays.
@@ -63,7 +63,7 @@ def function_of(feeds, tensors, learning_phase=False):
 
 
 def _with_masks(model):
-    """Returns a model's outputs and, after them, the masks of these."""
+    """Returns a model's outputs, followed by their masks."""
     masks = [layer._inbound_nodes[node_index].output_masks[tensor_index]
              for layer, node_index, tensor_index in
              (tensor._keras_history for tensor in model.outputs)]

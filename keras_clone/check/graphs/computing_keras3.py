@@ -17,8 +17,8 @@ def graph_of(model):
 def evaluator(model, values, nodes=None, on=None, read=None, state=()):
     """See `Graphs.evaluator`.
 
-    There are as many masks as outputs, an empty array for each that is none. Calling
-    the function changes no variable.
+    The function returns as many masks as outputs, with an empty array in place of
+    each missing mask. It changes no variable.
     """
     def compute():
         with _Readings({} if read is None else read, state):
@@ -46,7 +46,7 @@ def packed_inputs(model, values):
 
 
 class _Readings(keras.StatelessScope):
-    """Scope that adds to a dict which variables are read in it."""
+    """Scope that records in a dict which variables are read in it."""
 
     def __init__(self, read, state):
         super().__init__(state)

@@ -1,7 +1,7 @@
 """A state of Keras 2 in which nothing was built yet.
 
-On TensorFlow it is a graph and a session of its own, so that whatever the caller has
-built is neither touched nor searched.
+On TensorFlow it is a new graph with a session of its own, so that whatever the
+caller has built is neither changed nor searched.
 """
 import collections
 import contextlib
@@ -26,7 +26,7 @@ def fresh_state(seed=0):
 
 @contextlib.contextmanager
 def _fresh_names():
-    """Theano and CNTK: layers are numbered anew."""
+    """Theano and CNTK: the numbers in names start at 1 again."""
     backend = importlib.import_module(f'keras.backend.{K.backend()}_backend')
     old = backend._UID_PREFIXES
     backend._UID_PREFIXES = collections.defaultdict(int)
@@ -84,7 +84,7 @@ def _tensorflow_seed(seed):
 
 
 def session(graph):
-    """Returns a session that computes what the graph says and optimizes nothing.
+    """Returns a session that computes a graph without optimizing it.
 
     Optimizing takes far longer than computing a small model once.
     """

@@ -1,4 +1,4 @@
-"""What the judge of a clone asks of a model's graph and of Keras."""
+"""What the judge of a clone has to know about models and Keras."""
 import abc
 import collections
 import contextlib
@@ -7,22 +7,22 @@ import keras
 
 
 class Graphs(abc.ABC):
-    """What is to be known of models, each major version of Keras in its own way.
+    """Functions about models, with a subclass for each major version of Keras.
 
-    Both keep a model's graph in nodes, of which each is one call of a layer. On
-    Keras 3 a layer is one kind of operation: `layer` stands for any of them here.
+    Both versions store a model's graph as nodes; each node is one call of a layer.
+    On Keras 3 a layer is one kind of operation: here, `layer` means any operation.
     No function changes a model.
     """
 
-    # The classes from which layers and models get what Keras needs.
+    # The base classes of Keras for layers and models.
     BASES = ()
-    # The types of what records how a graph came to be.
+    # The types of the objects that record how a graph was built.
     RECORDS = ()
     # The types of values in attributes that are compared elsewhere, or not at all.
     LEFT_OUT = ()
     # Whether a clone may have a mask where the original has none.
     MASKS_MAY_APPEAR = False
-    # What `train_once` calls the weights that it returns.
+    # The key of the weights in what `train_once` returns.
     STEPPED = 'weights after a step of training'
 
     # What a value is
@@ -69,7 +69,7 @@ class Graphs(abc.ABC):
 
     @abc.abstractmethod
     def graph_of(self, network):
-        """Returns what holds the nodes of a network, None if it is not built."""
+        """Returns the object that has the nodes of a network, None if not built."""
 
     def is_built(self, model):
         """Returns whether a model has inputs and outputs to compare."""
@@ -172,7 +172,7 @@ class Graphs(abc.ABC):
 
     @abc.abstractmethod
     def kind_of(self, variable):
-        """Returns as text what a weight is, apart from its numbers."""
+        """Returns as text the properties of a weight other than its values."""
 
     @abc.abstractmethod
     def values_of(self, variables):
@@ -202,7 +202,7 @@ class Graphs(abc.ABC):
     def first_nodes(self, model, nodes):
         """Returns a model of the first nodes of a model, which outputs their outputs.
 
-        It is None where Keras makes no model of these.
+        It is None if Keras cannot make a model of these.
         """
 
     @abc.abstractmethod
@@ -211,7 +211,7 @@ class Graphs(abc.ABC):
 
     @abc.abstractmethod
     def arguments_of(self, node):
-        """Returns the structures of arguments of the call that a node is."""
+        """Returns the structures of the arguments of the call."""
 
     @abc.abstractmethod
     def masks_of(self, node):
@@ -220,8 +220,7 @@ class Graphs(abc.ABC):
 
     @abc.abstractmethod
     def shapes_of(self, node):
-        """Returns the shapes of the outputs of a node, and what else is known of them.
-        """
+        """Returns the shapes, and other properties, of the outputs of a node."""
 
     def tensors_of(self, node):
         """Returns the tensors that a node makes: outputs, and masks if tensors."""
@@ -250,31 +249,31 @@ class Graphs(abc.ABC):
         return collections.Counter()
 
     def sources(self, tensors, seen):
-        """Returns what tensors are computed from, as far as not yet seen.
+        """Returns what tensors are computed from, except what was seen before.
 
         # Arguments
             tensors: list of tensors.
-            seen: set of keys of what was met before; it grows.
+            seen: set of the keys that were met before; the new ones are added.
 
         # Returns
-            The set of keys (see `source_keys`) that were met now, the tensors' own
-            included; empty where the graph cannot be searched.
+            The set of keys (see `source_keys`) that are new, including those of the
+            tensors themselves; empty if the graph cannot be searched.
         """
         return set()
 
     def source_keys(self, tensor):
-        """Returns the keys by which `sources` knows a tensor or a variable."""
+        """Returns the keys that stand for a tensor or a variable in `sources`."""
         return set()
 
     # Computing
 
     @abc.abstractmethod
     def fresh_state(self, seed=0):
-        """Returns a context in which nothing was built yet: names count from 1 again.
+        """Returns a context in which nothing was built yet: names start at number 1.
 
         # Arguments
             seed: for the random numbers from which Keras draws the seeds of
-                initializers. The caller's state of them is restored afterwards.
+                initializers. Their previous state is restored afterwards.
         """
 
     def inputs_to_feed(self, model, values):
@@ -293,7 +292,7 @@ class Graphs(abc.ABC):
             on: list of the tensors that the model was built on, if it was.
             read: dict to which the variables that are read are added: id ->
                 variable; left as it is where `sources` finds them.
-            state: list of pairs (variable, value that it is taken to have), see
+            state: list of pairs (variable, value to use in place of its own), see
                 `other_seeds`.
 
         # Returns
@@ -302,19 +301,19 @@ class Graphs(abc.ABC):
         """
 
     def seeds_of(self, layer):
-        """Returns the states of the generators of random numbers that a layer has.
+        """Returns the states of the random number generators that a layer has.
 
-        It has none where the seeds of random numbers are in the backend's graph.
+        The list is empty on Keras 2, where the backend's graph has the seeds.
         """
         return []
 
     def other_seeds(self, read, kept=(), draw=1):
-        """Returns other values for the states of generators of random numbers.
+        """Returns other values for the states of random number generators.
 
         # Arguments
             read: dict of the variables that a model reads: id -> variable.
-            kept: ids of those that are to stay as they are.
-            draw: an integer; other values for each.
+            kept: ids of the variables that should keep their values.
+            draw: an integer; each one results in other values.
 
         # Returns
             List of pairs (variable, value).
@@ -322,15 +321,15 @@ class Graphs(abc.ABC):
         return []
 
     def draw_targets(self, model, outputs, seed=0):
-        """Draws what the loss that a model was compiled with compares its outputs to.
+        """Draws targets for the loss that a model was compiled with.
 
         # Arguments
             model: a model.
-            outputs: list of arrays, what it computes.
-            seed: what is drawn depends on it alone.
+            outputs: list of arrays, the outputs of the model.
+            seed: determines everything that is drawn.
 
         # Returns
-            A list of arrays; None where there is no loss, or none that takes them.
+            A list of arrays; None if there is no loss, or none that accepts them.
         """
         return None
 
@@ -338,7 +337,7 @@ class Graphs(abc.ABC):
     def train_once(self, model, values, targets=None, state=()):
         """Computes the losses of a model and one step of gradient descent.
 
-        The model is as before afterwards.
+        The model is unchanged afterwards.
 
         # Arguments
             model: a built model.
@@ -347,8 +346,8 @@ class Graphs(abc.ABC):
             state: list of pairs, see `evaluator`.
 
         # Returns
-            A dict {what: list of arrays}, with the weights under `STEPPED`; empty
-            where training computes nothing but what was computed before.
+            A dict {what: list of arrays}, with the weights under `STEPPED`; empty if
+            there is nothing to compare in training.
         """
 
     @abc.abstractmethod

@@ -61,7 +61,7 @@ class Keras2Graphs(Graphs):
         return network if network.inputs else None
 
     def is_current(self, model):
-        """On TensorFlow, a graph is a state of its own."""
+        """On TensorFlow, a state has a graph of its own."""
         placeholders = [x for x in model.inputs or []
                         if x._keras_history[0].is_placeholder]
         return (K.backend() != 'tensorflow' or
@@ -74,7 +74,8 @@ class Keras2Graphs(Graphs):
                 for x, layer in zip(model.inputs, layers)]
 
     def _onward(self, layer):
-        """Returns the layers to which a layer hands a tensor on before a weight."""
+        """Returns the layers to which a layer passes its input on: those in it and,
+        if it has no weights, those after it."""
         if isinstance(layer, Network):
             reached = list(getattr(layer, '_input_layers', []))
         else:
@@ -91,7 +92,7 @@ class Keras2Graphs(Graphs):
         if isinstance(layer, Network):
             return [(str(i), each) for i, each in enumerate(layer._layers)]
         found = []
-        # From 2.3 on, Keras lists them in `_layers` once more.
+        # From 2.3 on, Keras lists them in `_layers` as well.
         for name in sorted(set(vars(layer)) - {'_layers'}):
             _collect_layers(name, vars(layer)[name], found)
         return found
@@ -114,7 +115,7 @@ class Keras2Graphs(Graphs):
                 for name in ('losses', 'updates')}
 
     def weights_of(self, layer):
-        """Those of the layers that it holds are among them."""
+        """They include those of the layers that it holds."""
         return [] if isinstance(layer, Network) else layer.weights
 
     def variables_by_kind(self, layer):
@@ -139,7 +140,7 @@ class Keras2Graphs(Graphs):
         return node.outbound_layer
 
     def arguments_of(self, node):
-        """The tensors that the layer was called on are not among them."""
+        """They do not include the tensors that the layer was called on."""
         return [] if node.arguments is None else [node.arguments]
 
     def masks_of(self, node):
@@ -149,7 +150,7 @@ class Keras2Graphs(Graphs):
         return node.output_shapes
 
     def train_once(self, model, values, targets=None, state=()):
-        """A clone is not compiled: no loss takes targets."""
+        """A clone is not compiled, so there is no loss that takes targets."""
         variables = {id(each): each for _, layer in self.all_layers(model)
                      for _, each in self.own_variables(layer)}
         return training_keras2.train_once(model, values, list(variables.values()))

@@ -81,7 +81,8 @@ class Keras3Graphs(Graphs):
                 for x in self.graph_of(model).inputs]
 
     def _onward(self, operation):
-        """Returns the operations to which one hands a tensor on before a weight."""
+        """Returns the operations to which one passes its input on: those in it and,
+        if it has no weights, those after it."""
         if self.is_network(operation):
             inputs, _ = self.inputs_and_outputs(operation)
             layers = [x._keras_history.operation for x in inputs]
@@ -93,7 +94,7 @@ class Keras3Graphs(Graphs):
         return reached
 
     def layers_of(self, network):
-        """Those that are attached to it come last."""
+        """Layers that are in attributes but not in the graph come last."""
         if isinstance(network, keras.Sequential):
             return list(network._layers)
         attached = [each for each in getattr(network, '_layers', [])
@@ -116,8 +117,8 @@ class Keras3Graphs(Graphs):
         return flags
 
     def own_attributes(self, layer):
-        """The vocabulary of a layer is among them: its table is no attribute that
-        one can look into."""
+        """They include the vocabulary of a layer: the table that holds it cannot be
+        inspected."""
         base = next(base for base in self.BASES if isinstance(layer, base))
         found = {name: value for name, value in vars(layer).items()
                  if name not in _names_of_every(base) and
@@ -131,7 +132,7 @@ class Keras3Graphs(Graphs):
         if isinstance(value, keras.metrics.Metric):
             return {'_variables', '_metrics', '_tracker'}
         if isinstance(value, keras.initializers.Initializer):
-            return {'seed'}  # Where none is given, one is drawn.
+            return {'seed'}  # If none is given, one is drawn.
         return set()
 
     def attachments(self, model):
@@ -146,7 +147,7 @@ class Keras3Graphs(Graphs):
         return found
 
     def weights_of(self, layer):
-        """Those of the layers that it holds are not among them."""
+        """They do not include those of the layers that it holds."""
         if not isinstance(layer, Layer):
             return []
         return layer._trainable_variables + layer._non_trainable_variables
@@ -166,8 +167,8 @@ class Keras3Graphs(Graphs):
 
     @contextlib.contextmanager
     def adapted_weights_kept(self, model):
-        """Such a layer computes from values that only `adapt` and loading derive
-        from them."""
+        """A layer with `adapt` computes from values that only `adapt` and loading
+        derive from these weights."""
         kept = [variable for layer in model._flatten_layers()
                 if hasattr(layer, 'adapt') for variable in layer.weights]
         values = self.values_of(kept)
@@ -176,7 +177,7 @@ class Keras3Graphs(Graphs):
             variable.assign(value)
 
     def first_nodes(self, model, nodes):
-        """Not every release makes a model of inputs alone."""
+        """Not every release can make a model of inputs only."""
         layers = [node.operation for node in nodes]
         inputs = [x for x in self.graph_of(model).inputs
                   if x._keras_history.operation in layers]
@@ -232,7 +233,7 @@ class Keras3Graphs(Graphs):
 
 @functools.lru_cache(maxsize=None)
 def _names_of_every(base):
-    """Returns the names of the attributes that all have that are of a class."""
+    """Returns the names of the attributes that all instances of a class have."""
     if base is keras.Model:
         return _names_of_every(Functional)
     x = keras.Input((1,), name='x')

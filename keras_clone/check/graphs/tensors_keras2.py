@@ -110,7 +110,7 @@ def source_keys(tensor):
 def _units(tensor):
     if K.backend() != 'tensorflow':
         return [tensor]
-    if is_eager(tensor):  # TensorFlow 2: a graph knows it by its capture.
+    if is_eager(tensor):  # TensorFlow 2: graphs capture it.
         handle = getattr(tensor, '_handle', tensor)
         return [inner.op for outer, inner in current_graph().captures
                 if outer is handle]

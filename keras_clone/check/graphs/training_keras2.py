@@ -1,4 +1,4 @@
-"""One step of training a model of Keras 2, which restores all variables."""
+"""One step of training a model of Keras 2; all variables are restored."""
 import contextlib
 
 from keras import backend as K
@@ -25,19 +25,19 @@ def train_once(model, values, variables):
         See `Graphs.train_once`.
     """
     if _is_eager():
-        return {}  # What is random there is drawn in another order each time.
+        return {}  # Random numbers are drawn in another order each time.
     trained = _trained(model)
     if not (trained or model.losses or model.updates or model.uses_learning_phase):
         return {}
     losses = [K.sum(each) for each in model.losses]
-    # What is fed cannot be computed.
+    # Tensors that are fed cannot be computed.
     outputs = [x for x in model.outputs if not any(x is y for y in model.inputs)]
     computed, after = _computed(
         model, values, losses + outputs + _stepped(model, trained, losses),
         variables)
     first, last = len(losses), len(losses + outputs)
     stepped = {id(each): x for each, x in zip(trained, computed[last:])}
-    # Several updates of one weight run in any order.
+    # Several updates of one weight run in an undefined order.
     in_order = len(model.updates) <= len(model.non_trainable_weights)
     return {'losses': [sum(computed[:first])] if losses else [],
             'outputs in training': computed[first:last],
@@ -60,7 +60,7 @@ def _trained(model):
 
 
 def _is_eager():
-    """Returns whether TensorFlow 2 computes."""
+    """Returns whether TensorFlow executes eagerly, as TensorFlow 2 does."""
     if K.backend() != 'tensorflow':
         return False
     import tensorflow as tf
@@ -113,7 +113,7 @@ def _computed(model, values, tensors, variables):
 
 @contextlib.contextmanager
 def _values_kept(variables):
-    """Context after which variables have the values of before."""
+    """Context that restores the values of variables."""
     values = K.batch_get_value(variables)
     try:
         yield

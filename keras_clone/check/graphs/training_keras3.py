@@ -1,6 +1,6 @@
 """One step of training a model of Keras 3, without changing the model.
 
-Everything is computed in a scope in which variables take values and keep their own.
+Everything is computed in a scope that stores new values of variables separately.
 """
 import keras
 import numpy as np
@@ -23,7 +23,7 @@ def compiled_with(model):
 def draw_targets(model, outputs, seed=0):
     """See `Graphs.draw_targets`.
 
-    What is like the output is tried first, then class numbers.
+    Arrays like the outputs are tried first, then class numbers.
     """
     if compiled_with(model).get('loss') is None:
         return None
@@ -33,7 +33,7 @@ def draw_targets(model, outputs, seed=0):
         try:
             targets = [draw(x).astype('float32') for x in outputs]
             loss = _compiled_loss(model, targets, _packed_outputs(model, outputs))
-        except Exception:  # It may be a function of the user's.
+        except Exception:  # It may be any custom function.
             continue
         if np.isfinite(ops.convert_to_numpy(loss)).all():
             return targets
@@ -43,8 +43,8 @@ def draw_targets(model, outputs, seed=0):
 def train_once(model, values, targets=None, state=()):
     """See `Graphs.train_once`.
 
-    The loss is the one that the model was compiled with, where there are targets,
-    and else the mean square of its outputs, added to the model's own losses.
+    With targets, the loss is the one that the model was compiled with; without, it
+    is the mean square of the outputs. The model's own losses are added.
     """
     trained = [each for each in model.trainable_variables
                if backend.is_float_dtype(each.dtype)]
