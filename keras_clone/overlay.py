@@ -25,7 +25,7 @@ def status():
         A list of dicts: `module`, `file` (the overlay), `reason`, `state`: active,
         failed, off, not imported yet, unsupported release, Keras not installed.
     """
-    rows, missed = [], ('failed', 'imported around keras_clone')
+    rows, missed = [], ('failed', 'imported without the hook of keras_clone')
     for name, plan in _plans().items():
         state, reason = _outcomes.get(name, missed) if name in sys.modules else plan
         rows.append(dict(module=name, file=_file(name), state=state, reason=reason))
