@@ -157,7 +157,7 @@ class _Cloner(Cloner):
         return clone
 
     def is_layer(self, value):
-        return isinstance(value, Layer)
+        return issubclass(type(value), Layer)
 
     def is_state(self, value):
         return _is_variable(value)

@@ -19,6 +19,7 @@ import enum
 import functools
 import inspect
 import types
+import weakref
 from collections.abc import Collection
 from collections.abc import Mapping
 
@@ -27,12 +28,14 @@ import numpy as np
 from keras_clone.holding import ATOMS
 from keras_clone.holding import CONTAINERS
 from keras_clone.holding import FUNCTIONS
+from keras_clone.holding import WEAK
 from keras_clone.holding import CannotCopy
 from keras_clone.holding import Walk
 from keras_clone.holding import attributes_of
 from keras_clone.holding import holds_atoms
 from keras_clone.holding import is_opaque
 from keras_clone.holding import container_like
+from keras_clone.holding import fill
 from keras_clone.holding import unwrapped
 
 MISSING = type('Missing', (), {'__repr__': lambda self: 'missing'})()
@@ -235,6 +238,8 @@ class Cloner:
             self.build(layer, clone)
             if type(clone) is type(layer):
                 self.reconcile(layer, clone, copy_state)
+        for layer, clone in self.pairs:
+            if type(clone) is type(layer):
                 self.finish_layer(layer, clone)
 
     def lost_attributes(self):
@@ -274,11 +279,12 @@ class Cloner:
         try:
             _check_not_registered(layer)
             if self.overrides_build(layer):
+                before = list(map(copy.copy, self._records()))
                 with contextlib.suppress(Exception):
                     clone = self._copy(layer, is_built_again=True)
-                    if not clone.built or len(self.own_state(clone)) == len(
-                            self.own_state(layer)):
+                    if not clone.built or self._is_built_like(clone, layer):
                         return clone
+                self._restore(before)
             return self._copy(layer, is_built_again=False)
         except Exception as reason:
             raise ValueError(
@@ -288,30 +294,74 @@ class Cloner:
                     layer.name, type(layer).__name__, _summary(reason),
                     _summary(error))) from error
 
+    def _records(self):
+        """Returns the containers in which clones are registered."""
+        return [self.layer_map, self.pairs, self._clones, self._state,
+                self._state_map, self._walk.copies]
+
+    def _restore(self, before):
+        for record, old in zip(self._records(), before):
+            record.clear()
+            fill(record, old)
+
     def _copy(self, layer, is_built_again):
         clone = self.instance_without_constructor(layer)
         # Its attributes may refer back to the layer.
         self.layer_map[id(layer)] = clone
+        is_left_out = self._is_call_result
+        if is_built_again:
+            is_left_out = self._is_set_by_build_or_call
         with self._without_pairs(layer):
             for name, value in self.attributes(layer).items():
-                if not (is_built_again and self.is_weight(value) or
-                        self._is_call_result(value)):
+                if not is_left_out(value):
                     self.set_attribute(clone, name, MISSING,
-                                       self._value_for_copy(value))
+                                       self._value_for_copy(value, is_left_out))
         if is_built_again:
             self.build(layer, clone)
             if clone.built:
+                self._pair_again(layer, clone)
                 self._copy_missing_attributes(layer, clone)
         elif hasattr(layer, 'built'):
             clone.built = layer.built
         return clone
 
+    def _is_built_like(self, clone, layer):
+        """Returns whether `build` has created all weights and layers of a layer."""
+        current = self.attributes(clone)
+        return len(self.own_state(clone)) == len(self.own_state(layer)) and all(
+            self._count_held(value) == self._count_held(current.get(name, ()))
+            for name, value in self.attributes(layer).items()
+            if isinstance(value, CONTAINERS))
+
+    def _count_held(self, container):
+        """Returns how many weights and layers a container directly holds."""
+        container = unwrapped(container)
+        keys = container if isinstance(container, dict) else ()
+        return sum(self.is_weight(each) or self.is_layer(each)
+                   for each in [*keys, *_values(container)])
+
+    def _pair_again(self, layer, clone):
+        """Pairs a layer's weights with those that `build` created, instead of those
+        that copies of functions and objects had needed before."""
+        replaced = [each for each in self.own_state(layer)
+                    if id(each) in self._state_map]
+        for each in replaced:
+            del self._state_map[id(each)]
+        self._pair_state(layer, clone)
+        if replaced:
+            self._walk.forget()
+            for name, value in self.attributes(layer).items():
+                if not isinstance(value, CONTAINERS) and self._walk.reaches(value):
+                    self.set_attribute(clone, name, vars(clone).get(name, MISSING),
+                                       self.value(value))
+
     def _copy_missing_attributes(self, layer, clone):
         for name, value in self.attributes(layer).items():
             if (name not in self.attributes(clone) and
                     not self._is_call_result(value)):
-                self.set_attribute(clone, name, MISSING,
-                                   self._value_for_copy(value))
+                self.set_attribute(
+                    clone, name, MISSING,
+                    self._value_for_copy(value, self._is_call_result))
 
     def _unshared(self, value, is_left_out=lambda value: False):
         """Returns the clone's counterpart of a value, without shared containers.
@@ -326,14 +376,17 @@ class Cloner:
         if isinstance(old, dict):
             return container_like(value, {
                 self._unshared(k): self._unshared(v, is_left_out)
-                for k, v in old.items() if not is_left_out(v)})
+                for k, v in old.items() if not (is_left_out(k) or is_left_out(v))})
         return container_like(value, [self._unshared(v, is_left_out) for v in old
                                       if not is_left_out(v)])
 
-    def _value_for_copy(self, value):
+    def _value_for_copy(self, value, is_left_out):
         """Returns what a copied layer gets for an attribute: as `_unshared`, but
-        without the tensors that a call stored in it."""
-        return self._unshared(value, self._is_call_result)
+        without the items of containers that `build` or `call` will set again."""
+        return self._unshared(value, is_left_out)
+
+    def _is_set_by_build_or_call(self, value):
+        return self.is_weight(value) or self._is_call_result(value)
 
     def _is_call_result(self, value):
         """Returns whether a value is a tensor that a call of the layer stored, as
@@ -343,8 +396,8 @@ class Cloner:
     # Replacements
 
     def _needs_replacement(self, value):
-        return (self.is_layer(value) or self.is_state(value) or
-                self.is_tensor(value))
+        return type(value) not in weakref.ProxyTypes and (
+            self.is_layer(value) or self.is_state(value) or self.is_tensor(value))
 
     def _replacement(self, value):
         if self.is_layer(value):
@@ -437,6 +490,9 @@ class Cloner:
         if type(value) in ATOMS:
             is_lost = self._copies_state and self._is_lost(value, current)
             return value if is_lost else current
+        if isinstance(value, WEAK):
+            is_own = current is not value and current is not MISSING
+            return current if is_own else self.value(value)
         if self.is_layer(value):
             return self._reconciled_layer(value, current)
         if self.is_state(value):
@@ -463,6 +519,8 @@ class Cloner:
         instance, e.g. in the seed of an initializer, so they can only be missing.
         """
         if value is current or value is None and current is MISSING:
+            return False
+        if isinstance(value, WEAK):
             return False
         if _is_plain(value):
             is_other = _is_plain(current) and differ(value, current)

@@ -15,6 +15,8 @@ Cell = type((lambda value: lambda: value)(None).__closure__[0])
 ATOMS = frozenset([type(None), bool, int, float, complex, str, bytes,
                    type(Ellipsis), type(NotImplemented)])
 FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
+# Proxies first: of one whose object is gone, nothing but its type can be asked.
+WEAK = (*weakref.ProxyTypes, weakref.ref)
 # Objects of these packages keep state outside of Python, or cannot be copied by
 # copying their attributes.
 _OPAQUE = ('builtins', 'jax', 'jaxlib', 'logging', 'numpy', 'tensorflow', 'theano',
@@ -46,7 +48,7 @@ class Walk:
         self._replacement = replacement
         self._seen = {}  # {id: value}. Keeps values alive: ids must not be reused.
         self._reaching = set()  # The ids of values that hold a leaf.
-        self._copies = {}
+        self.copies = {}  # {id of a value: its copy}.
 
     def map(self, value):
         """Returns a value in which the leaves are replaced.
@@ -67,9 +69,9 @@ class Walk:
             return value
         if self._is_leaf(value):
             return self._replacement(value)
-        if id(value) not in self._copies:
-            self._copies[id(value)] = self._copied(value)
-        return self._copies[id(value)]
+        if id(value) not in self.copies:
+            self.copies[id(value)] = self._copied(value)
+        return self.copies[id(value)]
 
     def reaches(self, value):
         """Returns whether a value is a leaf or holds one, at any depth."""
@@ -79,7 +81,7 @@ class Walk:
 
     def forget(self):
         """Discards all copies, because the replacements of leaves have changed."""
-        self._copies.clear()
+        self.copies.clear()
 
     def _search(self, value):
         holders, reached, waiting = {}, [], [value]
@@ -104,17 +106,19 @@ class Walk:
                         if holder not in self._reaching]
 
     def _copied(self, value):
+        if isinstance(value, WEAK):
+            is_proxy = type(value) in weakref.ProxyTypes
+            make = weakref.proxy if is_proxy else type(value)
+            return make(self.map(referent(value)))
         if isinstance(value, FUNCTIONS):
             return self._copied_function(value)
         if isinstance(value, Cell):
-            self._copies[id(value)], set_content = _new_cell()
+            self.copies[id(value)], set_content = _new_cell()
             set_content(self.map(value.cell_contents))
-            return self._copies[id(value)]
-        if isinstance(value, weakref.ref):
-            return type(value)(self.map(value()))
+            return self.copies[id(value)]
         if isinstance(value, _MUTABLE):
             # Registered before it is filled: it may contain itself.
-            self._copies[id(value)] = new = empty_like(value)
+            self.copies[id(value)] = new = empty_like(value)
             fill(new, self._mapped_items(value))
             return new
         if isinstance(value, CONTAINERS):
@@ -142,7 +146,7 @@ class Walk:
         new = types.FunctionType(
             function.__code__, scope, function.__name__, None,
             tuple(map(self.map, function.__closure__ or ())) or None)
-        self._copies[id(function)] = new  # It may refer to itself.
+        self.copies[id(function)] = new  # It may refer to itself.
         if scope is not function.__globals__:
             scope.update((name, self.map(each))
                          for name, each in used_globals.items())
@@ -157,7 +161,7 @@ class Walk:
         if is_opaque(value):
             raise CannotCopy(f'it holds {describe(value)}, which holds layers or '
                              'weights of the model and cannot be copied')
-        self._copies[id(value)] = new = empty_instance(value)
+        self.copies[id(value)] = new = empty_instance(value)
         for name, each in attributes_of(value):
             object.__setattr__(new, name, self.map(each))
         return new
@@ -172,6 +176,8 @@ def parts_of(value):
         value: any object. A function holds the contents of its closure, its
             defaults, its attributes and the global variables that it uses.
     """
+    if isinstance(value, WEAK):
+        return [referent(value)]
     value = unwrapped(value)
     if isinstance(value, types.FunctionType):
         return ([*(value.__closure__ or ())] +
@@ -184,8 +190,6 @@ def parts_of(value):
         return [value.func, value.args, value.keywords]
     if isinstance(value, Cell):
         return [] if _is_empty(value) else [value.cell_contents]
-    if isinstance(value, weakref.ref):
-        return [value()]
     if isinstance(value, CONTAINERS):
         held = [] if holds_atoms(value) else list(value)
         if held and isinstance(value, dict):
@@ -198,6 +202,16 @@ def parts_of(value):
         return [each for each in [getattr(value, '__wrapped__', None)]
                 if isinstance(each, FUNCTIONS)]
     return [each for _, each in attributes_of(value)]
+
+
+def referent(reference):
+    """Returns the object of a weak reference or weak proxy; None if it is gone."""
+    if type(reference) not in weakref.ProxyTypes:
+        return reference()
+    try:
+        return reference.__init__.__self__  # A proxy passes this on to its object.
+    except ReferenceError:
+        return None
 
 
 def globals_used_by(function):

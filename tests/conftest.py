@@ -25,6 +25,18 @@ def assert_faithful():
     return check
 
 
+@pytest.fixture(autouse=True)
+def own_graph():
+    """Clears the graph of TensorFlow 1 after each test.
+
+    All models share it, and the more it holds, the longer `predict` takes.
+    """
+    yield
+    backend = sys.modules.get('keras.backend')
+    if backend and backend.backend() == 'tensorflow':
+        backend.clear_session()
+
+
 @pytest.fixture(scope='session')
 def installed():
     """The installed Keras, if there are patches for it."""

@@ -75,6 +75,7 @@ def walk():
     ((lambda held: lambda: lambda: held)([OLD]), lambda new: new()()[0]),
     (lambda: OLD, lambda new: new()),
     (weakref.ref(OLD), lambda new: new()),
+    (weakref.proxy(OLD), lambda new: new.method.__self__),
 ])
 def test_leaf_is_replaced(container, held, walk):
     new = walk.map(container)

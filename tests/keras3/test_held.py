@@ -264,6 +264,44 @@ def test_guard_layer_with_a_weak_reference_to_its_parent():
     assert_equal_and_independent(model, clone)
 
 
+class HasProxy(layers.Layer):
+    """Uses another layer, of which it has a weak proxy."""
+
+    def __init__(self, other, **kwargs):
+        super().__init__(**kwargs)
+        self.kept = [other]
+        self.other = weakref.proxy(other)
+
+    def call(self, inputs):
+        return self.other(inputs)
+
+
+def test_weak_proxy_of_a_layer(assert_faithful):
+    build = chain(lambda: HasProxy(layers.Dense(3)))
+    assert_faithful(build)
+    model = build()
+    clone = clone_model(model)
+    assert type(clone.layers[-1].other) is weakref.CallableProxyType
+    assert_equal_and_independent(model, clone)
+
+
+class HasObserver(layers.Dense):
+    """Has a weak proxy of an object that is not the layer's own."""
+
+    observers = []
+
+    def __init__(self, units=3, **kwargs):
+        super().__init__(units, **kwargs)
+        self.observers.append(collections.Counter())
+        self.observer = weakref.proxy(self.observers[-1])
+
+
+def test_guard_weak_proxy_of_an_object_that_is_gone():
+    model = chain(HasObserver)()
+    HasObserver.observers.clear()
+    assert_equal_and_independent(model, clone_model(model))
+
+
 # References to other layers of the model and their variables
 
 

@@ -171,7 +171,7 @@ class _Cloner(Cloner):
         return clone
 
     def is_layer(self, value):
-        return isinstance(value, Operation)
+        return issubclass(type(value), Operation)
 
     def is_state(self, value):
         return isinstance(
@@ -226,12 +226,12 @@ class _Cloner(Cloner):
         variable.constraint = self.value(value.constraint)
         return variable
 
-    def _value_for_copy(self, value):
+    def _value_for_copy(self, value, is_left_out):
         if isinstance(value, Initializer):
             # A new instance has a new seed, so that weights are drawn anew.
             with contextlib.suppress(Exception):
                 return type(value).from_config(value.get_config())
-        return super()._value_for_copy(value)
+        return super()._value_for_copy(value, is_left_out)
 
     def _new_metric(self, metric):
         try:

@@ -1,0 +1,142 @@
+"""Layers that cannot be created from their config, because it lacks an argument.
+
+They are copied, and `build` runs again, so that it creates new weights.
+"""
+import numpy as np
+import pytest
+from keras.layers import Dense, Input, Layer
+from keras.models import Model, clone_model
+
+
+class WithoutConfig(Layer):
+    """Requires a function, which its config does not have."""
+
+    def __init__(self, function, **kwargs):
+        super().__init__(**kwargs)
+        self.function = function
+        self.held = []
+
+    def new_weight(self, name):
+        return self.add_weight(name=name, shape=(3,), initializer='ones')
+
+    def build(self, input_shape):
+        for name in 'ab':
+            self.held.append(self.new_weight(name))
+        self.built = True
+
+    def call(self, inputs):
+        first, second = self.held
+        return self.function(inputs * first + second)
+
+
+class InDict(WithoutConfig):
+    def __init__(self, function, **kwargs):
+        super().__init__(function, **kwargs)
+        self.held = {}
+
+    def build(self, input_shape):
+        for name in 'ab':
+            self.held[name] = self.new_weight(name)
+        self.built = True
+
+    def call(self, inputs):
+        return self.function(inputs * self.held['a'] + self.held['b'])
+
+
+class AtIndex(WithoutConfig):
+    def __init__(self, function, **kwargs):
+        super().__init__(function, **kwargs)
+        self.held = [None, None]
+
+    def build(self, input_shape):
+        for index, name in enumerate('ab'):
+            self.held[index] = self.new_weight(name)
+        self.built = True
+
+
+class PartlyInConstructor(WithoutConfig):
+    def __init__(self, function, **kwargs):
+        super().__init__(function, **kwargs)
+        self.held = [self.new_weight('a')]
+
+    def build(self, input_shape):
+        self.held.append(self.new_weight('b'))
+        self.built = True
+
+
+class Scaled:
+    """An object that holds a weight and is called by a layer."""
+
+    def __init__(self, weight):
+        self.weight = weight
+
+    def __call__(self, inputs):
+        return inputs * self.weight
+
+
+class InObject(WithoutConfig):
+    def build(self, input_shape):
+        self.scale = Scaled(self.new_weight('a'))
+        self.shift = self.new_weight('b')
+        self.built = True
+
+    def call(self, inputs):
+        return self.function(self.scale(inputs) + self.shift)
+
+
+class InClosure(WithoutConfig):
+    def build(self, input_shape):
+        scale, shift = self.new_weight('a'), self.new_weight('b')
+        self.compute = lambda inputs: inputs * scale + shift
+        self.built = True
+
+    def call(self, inputs):
+        return self.function(self.compute(inputs))
+
+
+class LayersOfBuild(WithoutConfig):
+    """Adds layers to a list in `build`. Keras 2 does not count their weights."""
+
+    def build(self, input_shape):
+        for _ in range(2):
+            self.held.append(Dense(3))
+            self.held[-1].build((None, 3))
+            weights = self.held[-1].trainable_weights
+            if not any(weights[0] is each for each in self.trainable_weights):
+                self._trainable_weights += weights
+        self.built = True
+
+    def call(self, inputs):
+        first, second = self.held
+        return self.function(second(first(inputs)))
+
+
+LAYERS = [WithoutConfig, InDict, AtIndex, PartlyInConstructor, InObject, InClosure,
+          LayersOfBuild]
+
+
+def model_with(layer_class):
+    inputs = Input((3,))
+    return Model(inputs, layer_class(lambda x: 2 * x)(inputs))
+
+
+@pytest.mark.parametrize('layer_class', LAYERS)
+def test_clone_computes_with_its_own_weights(layer_class):
+    model = model_with(layer_class)
+    model.set_weights([np.random.uniform(1, 2, weight.shape)
+                       for weight in model.get_weights()])
+    clone = clone_model(model)
+    value = np.ones((2, 3))
+    expected = model.predict(value)
+    clone.set_weights(model.get_weights())
+    model.set_weights([0 * weight for weight in model.get_weights()])
+    assert len(clone.weights) == len(model.weights)
+    np.testing.assert_allclose(clone.predict(value), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize('layer_class', [WithoutConfig, InDict, InObject, InClosure])
+def test_weights_that_build_creates_are_new(layer_class):
+    model = model_with(layer_class)
+    model.set_weights([5 * weight for weight in model.get_weights()])
+    for weight in clone_model(model).get_weights():
+        np.testing.assert_allclose(weight, np.ones(3))
