@@ -2,21 +2,15 @@
 import ast
 import collections
 import copy
-import enum
 import functools
-import hashlib
-import importlib
-import inspect
-import io
 import itertools
 import json
 import operator
 import pickle
-import threading
 import weakref
 
 import numpy as np
-from keras import activations, constraints, initializers, layers, regularizers
+from keras import constraints, initializers, layers, regularizers
 from keras import backend as K
 from keras.layers.wrappers import Wrapper
 from keras.models import Model, Sequential, model_from_json
@@ -24,6 +18,12 @@ from keras.utils import custom_object_scope
 from keras_clone.check import gallery
 from keras_clone.check.gallery import MinimalCell, gelu
 
+from evidence.random_models.custom import (
+    CONTAINERS, FILLED, FUNCTION_OF, FUNCTION_WAYS, MATRIX, Asks, AtMost, Base,
+    Careful, CarefulWithConfig, Child, Doubled, KeepRate, Limits, Locks, Mode, Plain,
+    Popped, Remembers, Scaled, Scorer, Static, Strange, Strong, by_layer, counter,
+    digest_of, doubled, from_class, layers_in, named, pickled, renamed, scaled,
+    times, with_attributes)
 from evidence.random_models.operations import (
     BATCH, NESTED, STEPS, UNITS, operation, whole)
 
@@ -120,20 +120,6 @@ class CellWithConstants(MinimalCell):
 
     def call(self, inputs, states, constants):
         return super().call(inputs + constants[0], states)
-
-
-class Doubled:
-    """A callable object, whose bound method is used as well."""
-
-    def __call__(self, x):
-        return 2 * x
-
-    def method(self, x):
-        return K.tanh(x) + x
-
-
-def scaled(x, by=3.):
-    return by * x
 
 
 def is_large(x, mask=None):
@@ -410,21 +396,13 @@ def nested_called_twice(building, recipe, x, v, y):
 # Layers that hold layers, with custom code to write and read configs
 
 
-class Masked(layers.Layer):
-    """A layer that passes masks on."""
-
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.supports_masking = True
-
-
-class Composed(Masked):
+class Composed(Base):
     """A layer that has the weights of the layers in its attribute `parts`."""
 
     parts = ()
 
     def build(self, input_shape):
-        for layer in _layers_in(self.parts):
+        for layer in layers_in(self.parts):
             if not layer.built:
                 with K.name_scope(layer.name):
                     layer.build(input_shape)
@@ -433,18 +411,18 @@ class Composed(Masked):
 
     def call(self, inputs):
         return _sum((i + 1.) * layer.call(inputs)
-                    for i, layer in enumerate(_layers_in(self.parts)))
+                    for i, layer in enumerate(layers_in(self.parts)))
 
     @property
     def trainable_weights(self):
         return self._trainable_weights + [
-            weight for layer in _layers_in(self.parts)
+            weight for layer in layers_in(self.parts)
             for weight in layer.trainable_weights]
 
     @property
     def non_trainable_weights(self):
         return self._non_trainable_weights + [
-            weight for layer in _layers_in(self.parts)
+            weight for layer in layers_in(self.parts)
             for weight in layer.non_trainable_weights]
 
 
@@ -452,54 +430,19 @@ def _sum(tensors):
     return functools.reduce(lambda x, y: x + y, tensors)
 
 
-def _layers_in(value):
-    if isinstance(value, layers.Layer):
-        return [value]
-    if inspect.ismethod(value):
-        return _layers_in(value.__self__)
-    if isinstance(value, (set, frozenset)):
-        value = sorted(value, key=lambda layer: layer.name)
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple, collections.deque, Plain)):
-        return [layer for each in value for layer in _layers_in(each)]
-    return []
-
-
-def _named(pair):
-    return getattr(layers, pair[0]).from_config(pair[1])
-
-
 WAYS = dict([  # (way, (writes a layer, reads it))
     ('class and config', (
-        lambda layer: (type(layer).__name__, layer.get_config()), _named)),
+        lambda layer: (type(layer).__name__, layer.get_config()), named)),
     ('copied', (lambda layer: copy.deepcopy(layers.serialize(layer)),
                 lambda config: layers.deserialize(copy.deepcopy(config)))),
     ('JSON', (lambda layer: json.dumps([type(layer).__name__, layer.get_config()]),
-              lambda text: _named(json.loads(text)))),
+              lambda text: named(json.loads(text)))),
     ('other key', (layers.serialize, layers.deserialize)),
-    ('pickled', (lambda layer: _pickled((type(layer), layer.get_config())),
-                 lambda data: _from_class(*pickle.loads(data)))),
+    ('pickled', (lambda layer: pickled((type(layer), layer.get_config())),
+                 lambda data: from_class(*pickle.loads(data)))),
     ('repr', (lambda layer: repr((type(layer).__name__, layer.get_config())),
-              lambda text: _named(ast.literal_eval(text)))),
+              lambda text: named(ast.literal_eval(text)))),
 ])
-
-
-def _digest(layer):
-    text = json.dumps(layer.get_config(), sort_keys=True)
-    return hashlib.md5(text.encode()).hexdigest()
-
-
-def _pickled(value):
-    file = io.BytesIO()
-    pickler = pickle.Pickler(file)
-    pickler.fast = True  # Otherwise, the bytes depend on the identity of strings.
-    pickler.dump(value)
-    return file.getvalue()
-
-
-def _from_class(cls, config):
-    return cls.from_config(config)
 
 
 class Written(Composed):
@@ -508,8 +451,8 @@ class Written(Composed):
     def __init__(self, inner, way, digest=None, **kwargs):
         super().__init__(**kwargs)
         self.parts, self.way = [inner], way
-        self.digest = digest or _digest(inner)
-        if self.digest != _digest(inner):
+        self.digest = digest or digest_of(inner)
+        if self.digest != digest_of(inner):
             raise ValueError('The config is not what it was.')
 
     def call(self, inputs):
@@ -521,7 +464,7 @@ class Written(Composed):
         write, _ = WAYS[self.way]
         inner, = self.parts
         return dict(super().get_config(), way=self.way,
-                    digest=_digest(inner), written=write(inner))
+                    digest=digest_of(inner), written=write(inner))
 
     @classmethod
     def from_config(cls, config):
@@ -593,68 +536,11 @@ def model_as_json(building, option, x):
     return [OfModel(Model(inputs, layer(inputs)))(x)]
 
 
-def swish(x):
-    return x * K.sigmoid(x)
-
-
-def relu(x):
-    """Has the name of an activation of Keras but computes something else."""
-    return -K.relu(-x)
-
-
-NAME_OF = {swish: 'swish', relu: 'relu', K.tanh: 'tanh',
-           activations.relu: 'relu of Keras'}
-FUNCTION_OF = {name: function for function, name in NAME_OF.items()}
-FUNCTION_WAYS = dict([
-    ('is', (lambda f: 'own' if f is swish else activations.serialize(f),
-            lambda text: swish if text == 'own' else activations.get(text))),
-    ('itself', (lambda f: f, lambda f: f)),
-    ('keyed', (lambda f: NAME_OF[f], lambda name: FUNCTION_OF[name])),
-    ('module', (
-        lambda f: (f.__module__, f.__name__),
-        lambda pair: getattr(importlib.import_module(pair[0]), pair[1]))),
-])
-
-
-class Asks(Masked):
-    """Checks the identity of its function; writes it in one of `FUNCTION_WAYS`."""
-
-    def __init__(self, function, way, **kwargs):
-        super().__init__(**kwargs)
-        if function not in NAME_OF:
-            raise ValueError(f'Unknown function: {function!r}')
-        self.function, self.way = function, way
-        self.is_own = function is swish
-
-    def call(self, inputs):
-        factor = 3. if self.function is relu else 1.
-        return factor * self.function(inputs) + (1. if self.is_own else 0.)
-
-    def get_config(self):
-        write, _ = FUNCTION_WAYS[self.way]
-        return dict(super().get_config(), way=self.way,
-                    function=write(self.function))
-
-    @classmethod
-    def from_config(cls, config):
-        _, read = FUNCTION_WAYS[config['way']]
-        return cls(**dict(config, function=read(config['function'])))
-
-
 @operation('s', 's', ['{}, {}'.format(*pair) for pair in
                       itertools.product(FUNCTION_WAYS, sorted(FUNCTION_OF))])
 def asks(building, option, x):
     way, name = option.split(', ')
     return [Asks(FUNCTION_OF[name], way)(x)]
-
-
-class Strange(dict):
-    """A dict whose entries can be read as attributes."""
-    __getattr__ = dict.__getitem__
-
-
-class Mode(enum.Enum):
-    FAST = 'fast'
 
 
 class Settings:
@@ -669,7 +555,6 @@ class Settings:
     __hash__ = None
 
 
-Limits = collections.namedtuple('Limits', 'low high')
 VALUES = dict([  # (type, (makes a value, converts it to a number))
     (collections.Counter, (lambda: collections.Counter('aab'),
                            lambda value: value.most_common(1)[0][1])),
@@ -689,7 +574,7 @@ VALUES = dict([  # (type, (makes a value, converts it to a number))
 TYPES_OF_VALUES = dict((cls.__name__, cls) for cls in VALUES)
 
 
-class Valued(Masked):
+class Valued(Base):
     """Accepts only values of the types in `VALUES`."""
 
     def __init__(self, value, **kwargs):
@@ -751,12 +636,6 @@ class Copies(Composed):
                     way=self.way)
 
 
-def _renamed(config, name):
-    config = copy.deepcopy(config)
-    config['config']['name'] = name
-    return config
-
-
 def _model_of(config):
     return Sequential([layers.InputLayer((UNITS,)), layers.deserialize(config)])
 
@@ -770,7 +649,7 @@ COPIES = dict([
         layers.Dense.from_config(config['config']) for _ in range(2)]),
     ('model_from_json', lambda config: [
         model_from_json(_model_of(config).to_json()) for _ in range(2)]),
-    ('renamed', lambda config: [layers.deserialize(_renamed(config, name))
+    ('renamed', lambda config: [layers.deserialize(renamed(config, name))
                                 for name in ('first', 'second')]),
 ])
 
@@ -806,45 +685,6 @@ def twice(building, option, x):
 
 
 # Layers that hold other layers, weights or objects
-
-
-class Plain:
-    """A custom object that holds layers."""
-
-    def __init__(self, *held):
-        self.held = held
-
-    def __iter__(self):
-        return iter(self.held)
-
-    def first(self, x):
-        return self.held[0].call(x)
-
-
-class Slotted(Plain):
-    __slots__ = ('other',)
-
-    def __init__(self, *held):
-        super().__init__(*held[:1])
-        self.other = held[1:]
-
-    def __iter__(self):
-        return iter(self.held + self.other)
-
-
-Pair = collections.namedtuple('Pair', 'first second')
-CONTAINERS = dict([
-    ('deque', collections.deque),
-    ('dict', lambda pair: collections.OrderedDict(zip('ba', pair))),
-    ('list', list),
-    ('method', lambda pair: Plain(*pair).first),
-    ('named tuple', lambda pair: Pair(*pair)),
-    ('nested', lambda pair: [{'a': (pair[0], [])}, [[pair[1]], None, 3]]),
-    ('object', lambda pair: Plain(*pair)),
-    ('set', set),
-    ('slots', lambda pair: Slotted(*pair)),
-    ('tuple', tuple),
-])
 
 
 class Given(Composed):
@@ -905,7 +745,7 @@ class Borrows(layers.Layer):
         self.held = Plain(held)
 
     def call(self, inputs):
-        return _sum(layer.call(inputs) for layer in _layers_in(self.held))
+        return _sum(layer.call(inputs) for layer in layers_in(self.held))
 
 
 @operation('v', 'v', list(CONTAINERS))
@@ -988,31 +828,10 @@ class TiedByCall(TiedTo):
         return K.dot(inputs, K.transpose(self.tied_to.weights[0])) + self.bias
 
 
-class Scorer:
-    """A callable object that holds a layer."""
-
-    def __init__(self, layer):
-        self.layer = layer
-
-    def __call__(self, x):
-        return K.tanh(x) * K.mean(self.layer.kernel)
-
-    def score(self, x):
-        return .5 * self.layer.call(x)
-
-
-def _times(x, weight, by=1.):
-    return by * K.dot(x, weight)
-
-
-def _by_layer(x, layer):
-    return -1. * layer.call(x)
-
-
 TIED = dict([  # (option, function that takes a built `Dense` and returns a layer)
     ('activation', lambda dense: layers.Dense(UNITS, activation=Scorer(dense))),
     ('arguments', lambda dense: layers.Lambda(
-        _by_layer, arguments={'layer': dense})),
+        by_layer, arguments={'layer': dense})),
     ('attribute', TiedTo),
     ('attribute, at each call', TiedByCall),
     ('attribute, listed', lambda dense: TiedTo(dense, listed=True)),
@@ -1024,9 +843,9 @@ TIED = dict([  # (option, function that takes a built `Dense` and returns a laye
     ('method', lambda dense: layers.Lambda(Scorer(dense).score)),
     ('object', lambda dense: layers.Lambda(Scorer(dense))),
     ('partial', lambda dense: layers.Dense(
-        UNITS, activation=functools.partial(_times, weight=dense.kernel, by=.5))),
+        UNITS, activation=functools.partial(times, weight=dense.kernel, by=.5))),
     ('partial of a layer', lambda dense: layers.Lambda(
-        functools.partial(_by_layer, layer=dense))),
+        functools.partial(by_layer, layer=dense))),
     ('regularizer', lambda dense: layers.Dense(
         UNITS, kernel_regularizer=lambda w: K.sum(w * dense.kernel))),
 ])
@@ -1044,29 +863,6 @@ class Halves(initializers.Initializer):
 
     def __call__(self, shape, dtype=None):
         return K.constant(.5, shape=shape)
-
-
-class Strong(regularizers.Regularizer):
-    """A custom regularizer without a config."""
-
-    def __init__(self, factor):
-        self.factor = factor
-
-    def __call__(self, x):
-        return self.factor * K.sum(x)
-
-
-class AtMost(constraints.Constraint):
-    """A custom constraint with a config."""
-
-    def __init__(self, most):
-        self.most = most
-
-    def __call__(self, w):
-        return K.minimum(w, self.most)
-
-    def get_config(self):
-        return {'most': self.most}
 
 
 SHARED_ARGUMENTS = dict([
@@ -1090,18 +886,7 @@ def shared_argument(building, option, x):
 # Layers without configs
 
 
-class KeepRate(Masked):
-    """Stores a number derived from its argument."""
-
-    def __init__(self, rate, **kwargs):
-        super().__init__(**kwargs)
-        self.rate = 1 - rate
-
-    def call(self, inputs):
-        return self.rate * inputs
-
-
-class Affine(Masked):
+class Affine(Base):
     """Takes arrays and a function as arguments."""
 
     def __init__(self, matrix, *more, **kwargs):
@@ -1114,7 +899,7 @@ class Affine(Masked):
         return _sum([y] + [K.constant(each) for each in self.more])
 
 
-class Kernel(Masked):
+class Kernel(Base):
     """Passes all other arguments on to its base class."""
 
     def __init__(self, units, activity_regularizer=None, **kwargs):
@@ -1132,29 +917,7 @@ class Kernel(Masked):
         return K.dot(inputs, self.kernel)
 
 
-class Popped(layers.Dense):
-    """Removes an argument from those that it passes on."""
-
-    def __init__(self, *args, **kwargs):
-        self._offset = kwargs.pop('offset')
-        super().__init__(*args, **kwargs)
-
-    def call(self, inputs):
-        return super().call(inputs) + self._offset
-
-
-class Scaled(layers.Dense):
-    """Takes one argument more than its base class and inherits its config."""
-
-    def __init__(self, units, factor=1., **kwargs):
-        super().__init__(units, **kwargs)
-        self.factor = factor
-
-    def call(self, inputs):
-        return self.factor * super().call(inputs)
-
-
-class OwnVariable(Masked):
+class OwnVariable(Base):
     """Adds a variable of the backend to its weights by itself."""
 
     def __init__(self, scale, **kwargs):
@@ -1170,7 +933,6 @@ class OwnVariable(Masked):
         return self.gamma * inputs
 
 
-MATRIX = np.array([[.5, -1.], [.25, 2.]], 'float32')
 WITHOUT_CONFIG = dict([
     ('activity regularizer', lambda: Kernel(
         UNITS, activity_regularizer=regularizers.l2(.2))),
@@ -1186,7 +948,7 @@ WITHOUT_CONFIG = dict([
     ('popped, array', lambda: Popped(UNITS, offset=MATRIX[0])),
     ('subclass', lambda: Scaled(UNITS, 3., activation='tanh')),
     ('variable', lambda: OwnVariable(20.)),
-])
+], **FILLED)
 
 
 @operation('v', 'v', list(WITHOUT_CONFIG))
@@ -1199,7 +961,7 @@ def without_config_in_steps(building, option, x):
     return [layers.TimeDistributed(WITHOUT_CONFIG[option]())(x)]
 
 
-class Temperature(Masked):
+class Temperature(Base):
     """Has a number in a variable that is not one of its weights."""
 
     def __init__(self, value=1., **kwargs):
@@ -1390,7 +1152,7 @@ def stateful(building, option, x):
 # Losses and updates
 
 
-class AddsLoss(Masked):
+class AddsLoss(Base):
     """Adds a loss computed from its inputs and one from its weight."""
 
     def __init__(self, factor=1., **kwargs):
@@ -1407,7 +1169,7 @@ class AddsLoss(Masked):
         return self.scale * inputs
 
 
-class Updates(Masked):
+class Updates(Base):
     """Counts in one of its weights how often its update is run."""
 
     def build(self, input_shape):
@@ -1445,15 +1207,6 @@ class Delegates(Composed):
         return self.parts[0].call(inputs) / self.units
 
 
-class Child(layers.Layer):
-    """Reads an attribute of the layer that holds it, by a weak reference."""
-
-    parent = None
-
-    def call(self, inputs):
-        return self.parent().gain * inputs
-
-
 class Parent(Composed):
     """Holds a layer that refers back to it."""
 
@@ -1462,60 +1215,6 @@ class Parent(Composed):
         self.gain, child = gain, Child()
         child.parent = weakref.ref(self)
         self.parts = [child]
-
-
-class Locks(Masked):
-    """Holds objects that can be neither copied nor serialized."""
-
-    made = []
-
-    def __init__(self, factor, **kwargs):
-        super().__init__(**kwargs)
-        self.lock, self.local = threading.Lock(), threading.local()
-        self.numbers = (factor for _ in range(3))
-        self.factor = -factor
-        Locks.made.append(self.name)
-
-    def call(self, inputs):
-        with self.lock:
-            return self.factor * inputs
-
-
-class Remembers(Masked):
-    """Stores the input and the outputs of its last call."""
-
-    def call(self, inputs):
-        self.taken = inputs
-        self.given = [2. * inputs, {'shape': K.shape(inputs)}]
-        return self.given[0]
-
-
-class Careful(Masked):
-    """Has a property whose setter checks and converts the value."""
-
-    def __init__(self, rate, **kwargs):
-        super().__init__(**kwargs)
-        self.rate = rate
-
-    @property
-    def rate(self):
-        return self._rate / 100.
-
-    @rate.setter
-    def rate(self, value):
-        if not 0. < value < 1.:
-            raise ValueError(f'Not a rate: {value!r}')
-        self._rate = 100. * value
-
-    def call(self, inputs):
-        return self.rate * inputs
-
-
-class CarefulWithConfig(Careful):
-    """Has the rate in its config."""
-
-    def get_config(self):
-        return dict(super().get_config(), rate=self.rate)
 
 
 ODD = dict([
@@ -1540,50 +1239,16 @@ def odd_in_steps(building, option, x):
     return [Sequential([ODD[option](), layers.Activation('tanh')])(x)]
 
 
-def _counter():
-    """Returns a function whose closure holds itself and a list."""
-    calls = []
-
-    def call(x, again=True):
-        calls.append(type(x))
-        return call(.5 * x, False) if again else x
-    return call
-
-
-def _doubled(function):
-    @functools.wraps(function)
-    def call(x):
-        return 2 * function(x)
-    return call
-
-
-class Static:
-    factor = .3
-
-    @staticmethod
-    def halved(x):
-        return .5 * x
-
-    @classmethod
-    def scaled(cls, x):
-        return cls.factor * x
-
-
-def _with_attributes(function):
-    function.calls, function.names = 0, ['a']
-    return function
-
-
 ODD_FUNCTIONS = dict([
     ('builtin', lambda: operator.neg),
     ('class method', lambda: Static.scaled),
-    ('decorated', lambda: _doubled(K.tanh)),
-    ('decorated lambda', lambda: _doubled(lambda x: .8 * x)),
+    ('decorated', lambda: doubled(K.tanh)),
+    ('decorated lambda', lambda: doubled(lambda x: .8 * x)),
     ('partial of partial', lambda: functools.partial(
         functools.partial(scaled), by=2.)),
-    ('recursive', _counter),
+    ('recursive', counter),
     ('static method', lambda: Static.halved),
-    ('with attributes', lambda: _with_attributes(lambda x: 3 * x)),
+    ('with attributes', lambda: with_attributes(lambda x: 3 * x)),
 ])
 
 
@@ -1597,7 +1262,7 @@ def odd_lambda(building, option, x):
     return [layers.Lambda(ODD_FUNCTIONS[option]())(x)]
 
 
-class Shares(Masked):
+class Shares(Base):
     """Takes a variable that other layers have as well."""
 
     def __init__(self, shared, factor=1., **kwargs):

@@ -3,24 +3,23 @@ import ast
 import collections
 import copy
 import dataclasses
-import enum
 import functools
-import hashlib
-import importlib
-import inspect
-import io
 import itertools
 import json
 import operator
 import pickle
-import threading
 import weakref
 
 import keras
 import numpy as np
 from keras import Model, Sequential, layers, ops
-from keras_clone.check.gallery import relu
 
+from evidence.random_models.custom import (
+    CONTAINERS, FILLED, FUNCTION_OF, FUNCTION_WAYS, MATRIX, Asks, AtMost, Careful,
+    CarefulWithConfig, Child, Doubled, KeepRate, Limits, Locks, Mode, OneShape,
+    Popped, Remembers, Scaled, Scorer, Static, Strange, Strong, by_layer, counter,
+    digest_of, doubled, from_class, layers_in, named, pickled, relu, renamed, scaled,
+    times, with_attributes)
 from evidence.random_models.operations import NESTED, STEPS, UNITS, operation, whole
 
 RELEASE = tuple(map(int, keras.__version__.split('.')))
@@ -32,10 +31,6 @@ FACTOR = .8
 
 def gelu(x):
     return .5 * x * (1 + ops.tanh(x))
-
-
-def scaled(x, by=3.):
-    return by * x
 
 
 def shifted(x, *, by=FACTOR):
@@ -58,16 +53,6 @@ class Holder(layers.Layer):
 
     def get_config(self):
         return {**super().get_config(), 'held': list(self.held)}
-
-
-class Doubled:
-    """A callable object, whose bound method is used as well."""
-
-    def __call__(self, x):
-        return 2 * x
-
-    def method(self, x):
-        return ops.tanh(x) + x
 
 
 FUNCTIONS = {
@@ -95,16 +80,6 @@ class Ones(keras.initializers.Initializer):
 
     def get_config(self):
         return {}
-
-
-class Strong(keras.regularizers.Regularizer):
-    """A regularizer without a config."""
-
-    def __init__(self, factor):
-        self.factor = factor
-
-    def __call__(self, x):
-        return self.factor * ops.sum(x)
 
 
 class Scale(layers.Layer):
@@ -845,53 +820,25 @@ def nested_frozen(building, recipe, x, v):
 # Custom code to write and read configs
 
 
-def _named(pair):
-    return getattr(layers, pair[0]).from_config(pair[1])
-
-
 WAYS = {  # {way: (function that writes a layer, function that reads it)}
     'class and config': (
-        lambda layer: (type(layer).__name__, layer.get_config()), _named),
+        lambda layer: (type(layer).__name__, layer.get_config()), named),
     'copied': (lambda layer: copy.deepcopy(layers.serialize(layer)),
                lambda config: layers.deserialize(copy.deepcopy(config))),
     'digested': (
-        lambda layer: {'layer': layers.serialize(layer), 'digest': _digest(layer)},
+        lambda layer: {'layer': layers.serialize(layer), 'digest': digest_of(layer)},
         lambda config: layers.deserialize(config['layer'])),
     'JSON': (lambda layer: json.dumps([type(layer).__name__, layer.get_config()]),
-             lambda text: _named(json.loads(text))),
+             lambda text: named(json.loads(text))),
     'JSON of Keras': (
         lambda layer: json.dumps(keras.saving.serialize_keras_object(layer)),
         lambda text: keras.saving.deserialize_keras_object(json.loads(text))),
     'other key': (layers.serialize, layers.deserialize),
-    'pickled': (lambda layer: _pickled((type(layer), layer.get_config())),
-                lambda data: _from_class(*pickle.loads(data))),
+    'pickled': (lambda layer: pickled((type(layer), layer.get_config())),
+                lambda data: from_class(*pickle.loads(data))),
     'repr': (lambda layer: repr((type(layer).__name__, layer.get_config())),
-             lambda text: _named(ast.literal_eval(text))),
+             lambda text: named(ast.literal_eval(text))),
 }
-
-
-def _digest(layer):
-    text = json.dumps(layer.get_config(), sort_keys=True)
-    return hashlib.md5(text.encode()).hexdigest()
-
-
-def _pickled(value):
-    file = io.BytesIO()
-    pickler = pickle.Pickler(file)
-    pickler.fast = True  # Otherwise, the bytes depend on the identity of strings.
-    pickler.dump(value)
-    return file.getvalue()
-
-
-def _from_class(cls, config):
-    return cls.from_config(config)
-
-
-class OneShape(layers.Layer):
-    """A layer whose output has the shape of its input."""
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
 
 
 class Written(OneShape):
@@ -900,8 +847,8 @@ class Written(OneShape):
     def __init__(self, inner, way, digest=None, **kwargs):
         super().__init__(**kwargs)
         self.inner, self.way = inner, way
-        self.digest = digest or _digest(inner)
-        if self.digest != _digest(inner):
+        self.digest = digest or digest_of(inner)
+        if self.digest != digest_of(inner):
             raise ValueError('The config is not what it was.')
 
     def build(self, input_shape):
@@ -915,7 +862,7 @@ class Written(OneShape):
     def get_config(self):
         write, _ = WAYS[self.way]
         return {**super().get_config(), 'way': self.way,
-                'digest': _digest(self.inner), 'written': write(self.inner)}
+                'digest': digest_of(self.inner), 'written': write(self.inner)}
 
     @classmethod
     def from_config(cls, config):
@@ -949,48 +896,6 @@ def written_in_steps(building, option, x):
     return [layers.TimeDistributed(Written(TO_WRITE['Dense'](), option))(x)]
 
 
-def swish(x):
-    return x * ops.sigmoid(x)
-
-
-NAME_OF = {swish: 'swish', keras.activations.relu: 'relu of Keras', relu: 'relu',
-           ops.tanh: 'tanh'}
-FUNCTION_OF = {name: function for function, name in NAME_OF.items()}
-FUNCTION_WAYS = {
-    'is': (lambda f: 'own' if f is swish else keras.activations.serialize(f),
-           lambda text: swish if text == 'own' else keras.activations.get(text)),
-    'itself': (lambda f: f, lambda f: f),
-    'keyed': (lambda f: NAME_OF[f], lambda name: FUNCTION_OF[name]),
-    'module': (lambda f: (f.__module__, f.__name__),
-               lambda pair: getattr(importlib.import_module(pair[0]), pair[1])),
-}
-
-
-class Asks(layers.Layer):
-    """Checks the identity of its function; writes it in one of `FUNCTION_WAYS`."""
-
-    def __init__(self, function, way, **kwargs):
-        super().__init__(**kwargs)
-        if function not in NAME_OF:
-            raise ValueError(f'Unknown function: {function!r}')
-        self.function, self.way = function, way
-        self.is_own = function is swish
-
-    def call(self, inputs):
-        factor = 3. if self.function is relu else 1.
-        return factor * self.function(inputs) + (1. if self.is_own else 0.)
-
-    def get_config(self):
-        write, _ = FUNCTION_WAYS[self.way]
-        return {**super().get_config(), 'way': self.way,
-                'function': write(self.function)}
-
-    @classmethod
-    def from_config(cls, config):
-        _, read = FUNCTION_WAYS[config['way']]
-        return cls(**{**config, 'function': read(config['function'])})
-
-
 @operation('s', 's', ['{}, {}'.format(*pair)
                       for pair in itertools.product(FUNCTION_WAYS, FUNCTION_OF)])
 def asks(building, option, x):
@@ -998,16 +903,6 @@ def asks(building, option, x):
     return [Asks(FUNCTION_OF[name], way)(x)]
 
 
-class Strange(dict):
-    """A dict whose entries can be read as attributes."""
-    __getattr__ = dict.__getitem__
-
-
-class Mode(enum.Enum):
-    FAST = 'fast'
-
-
-Limits = collections.namedtuple('Limits', 'low high')
 Options = dataclasses.make_dataclass('Options', [('rate', float)], frozen=True)
 VALUES = {  # {type: (makes a value, converts it to a number)}
     collections.Counter: (lambda: collections.Counter('aab'),
@@ -1098,12 +993,6 @@ class Copies(layers.Layer):
         return {**super().get_config(), 'config': self.config, 'way': self.way}
 
 
-def _renamed(config, name):
-    config = copy.deepcopy(config)
-    config['config']['name'] = name
-    return config
-
-
 def _model_of(config):
     return Sequential([layers.Input((UNITS,)), layers.deserialize(config)])
 
@@ -1125,7 +1014,7 @@ COPIES = {
         layers.Dense.from_config(config['config']) for _ in range(2)],
     'model_from_json': lambda config: [
         keras.models.model_from_json(_model_of(config).to_json()) for _ in range(2)],
-    'renamed': lambda config: [layers.deserialize(_renamed(config, name))
+    'renamed': lambda config: [layers.deserialize(renamed(config, name))
                                for name in ('first', 'second')],
 }
 
@@ -1170,53 +1059,8 @@ def twice(building, option, x):
 
 # Layers that hold other layers, weights or objects
 
-
-class Plain:
-    """A custom object that holds layers."""
-
-    def __init__(self, *held):
-        self.held = held
-
-    def __iter__(self):
-        return iter(self.held)
-
-    def first(self, x):
-        return self.held[0](x)
-
-
-class Slotted(Plain):
-    __slots__ = ('held',)
-
-
-Pair = collections.namedtuple('Pair', 'first second')
-CONTAINERS = {
-    'deque': collections.deque,
-    'dict': lambda pair: dict(zip('ba', pair)),
-    'list': list,
-    'method': lambda pair: Plain(*pair).first,
-    'named tuple': lambda pair: Pair(*pair),
-    'nested': lambda pair: [{'a': (pair[0], [])}, [[pair[1]], None, 3]],
-    'object': lambda pair: Plain(*pair),
-    'set': set,
-    'slots': lambda pair: Slotted(*pair),
-    'tuple': tuple,
-}
 # Keras does not track what they hold.
 UNTRACKED = ('deque', 'method', 'object', 'slots')
-
-
-def _layers_in(value):
-    if isinstance(value, layers.Layer):
-        return [value]
-    if inspect.ismethod(value):
-        return _layers_in(value.__self__)
-    if isinstance(value, (set, frozenset)):
-        value = sorted(value, key=lambda layer: layer.name)
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple, collections.deque, Plain)):
-        return [layer for each in value for layer in _layers_in(each)]
-    return []
 
 
 class Given(layers.Layer):
@@ -1226,16 +1070,16 @@ class Given(layers.Layer):
         super().__init__(**kwargs)
         self.held = held
         if not isinstance(held, (list, tuple, dict, set)):
-            self.tracked = _layers_in(held)
+            self.tracked = layers_in(held)
 
     def build(self, input_shape):
-        for layer in _layers_in(self.held):
+        for layer in layers_in(self.held):
             if not layer.built:
                 layer.build(input_shape)
 
     def call(self, inputs):
         return sum((i + 1) * layer(inputs)
-                   for i, layer in enumerate(_layers_in(self.held)))
+                   for i, layer in enumerate(layers_in(self.held)))
 
 
 class Making(Given):
@@ -1257,10 +1101,10 @@ class Lazy(Given):
         self.kind = kind
 
     def build(self, input_shape):
-        if not _layers_in(self.held):
+        if not layers_in(self.held):
             self.held = CONTAINERS[self.kind](_pair())
             if self.kind in UNTRACKED:
-                self.tracked = _layers_in(self.held)
+                self.tracked = layers_in(self.held)
         super().build(input_shape)
 
     def get_config(self):
@@ -1391,30 +1235,9 @@ class Pull(keras.regularizers.Regularizer):
         return {'layer': self.layer}
 
 
-class Scorer:
-    """A callable object that holds a layer."""
-
-    def __init__(self, layer):
-        self.layer = layer
-
-    def __call__(self, x):
-        return ops.tanh(x) * ops.mean(self.layer.kernel)
-
-    def score(self, x):
-        return .5 * self.layer(x)
-
-
-def _times(x, weight, by=1.):
-    return by * ops.matmul(x, weight)
-
-
-def _by_layer(x, layer):
-    return -layer(x)
-
-
 TIED = {  # {option: function that takes a built `Dense` and returns a layer}
     'activation': lambda dense: layers.Dense(UNITS, activation=Scorer(dense)),
-    'arguments': lambda dense: layers.Lambda(_by_layer, arguments={'layer': dense}),
+    'arguments': lambda dense: layers.Lambda(by_layer, arguments={'layer': dense}),
     'attribute': TiedTo,
     'config': TiedByConfig,
     'default': lambda dense: layers.Lambda(
@@ -1427,9 +1250,9 @@ TIED = {  # {option: function that takes a built `Dense` and returns a layer}
     'method': lambda dense: layers.Lambda(Scorer(dense).score),
     'object': lambda dense: layers.Lambda(Scorer(dense)),
     'partial': lambda dense: layers.Dense(
-        UNITS, activation=functools.partial(_times, weight=dense.kernel, by=.5)),
+        UNITS, activation=functools.partial(times, weight=dense.kernel, by=.5)),
     'partial of a layer': lambda dense: layers.Lambda(
-        functools.partial(_by_layer, layer=dense)),
+        functools.partial(by_layer, layer=dense)),
     'regularizer': lambda dense: layers.Dense(UNITS, kernel_regularizer=Pull(dense)),
     'regularizer, a function': lambda dense: layers.Dense(
         UNITS, kernel_regularizer=lambda w: ops.sum(w * dense.kernel)),
@@ -1459,19 +1282,6 @@ class Halves(keras.initializers.Initializer):
         return .5 * ops.ones(shape, dtype)
 
 
-class AtMost(keras.constraints.Constraint):
-    """A custom constraint with a config."""
-
-    def __init__(self, most):
-        self.most = most
-
-    def __call__(self, weight):
-        return ops.minimum(weight, self.most)
-
-    def get_config(self):
-        return {'most': self.most}
-
-
 SHARED_ARGUMENTS = {
     'activation, a layer': lambda: {'activation': layers.LeakyReLU(.3)},
     'activation, an object': lambda: {'activation': Doubled()},
@@ -1493,17 +1303,6 @@ def shared_argument(building, option, x):
 
 
 # Layers without configs
-
-
-class KeepRate(OneShape):
-    """Stores a number derived from its argument."""
-
-    def __init__(self, rate, **kwargs):
-        super().__init__(**kwargs)
-        self.rate = 1 - rate
-
-    def call(self, inputs):
-        return self.rate * inputs
 
 
 class Affine(OneShape):
@@ -1533,28 +1332,6 @@ class Kernel(OneShape):
         return ops.matmul(inputs, self.kernel)
 
 
-class Popped(layers.Dense):
-    """Removes an argument from those that it passes on."""
-
-    def __init__(self, *args, **kwargs):
-        self._offset = kwargs.pop('offset')
-        super().__init__(*args, **kwargs)
-
-    def call(self, inputs):
-        return super().call(inputs) + self._offset
-
-
-class Scaled(layers.Dense):
-    """Takes one argument more than its base class and inherits its config."""
-
-    def __init__(self, units, factor=1., **kwargs):
-        super().__init__(units, **kwargs)
-        self.factor = factor
-
-    def call(self, inputs):
-        return self.factor * super().call(inputs)
-
-
 class RandomFeatures(OneShape):
     """Draws random numbers when it is made."""
 
@@ -1579,7 +1356,6 @@ class InTurn(OneShape):
         return self.factor * inputs
 
 
-MATRIX = np.array([[.5, -1.], [.25, 2.]], 'float32')
 WITHOUT_CONFIG = {
     'activity regularizer': lambda: Kernel(
         UNITS, activity_regularizer=keras.regularizers.L2(.2)),
@@ -1597,6 +1373,7 @@ WITHOUT_CONFIG = {
     'popped, array': lambda: Popped(UNITS, offset=MATRIX[0]),
     'random': lambda: RandomFeatures(2.),
     'subclass': lambda: Scaled(UNITS, 3., activation='tanh'),
+    **FILLED,
 }
 
 
@@ -1931,15 +1708,6 @@ class Delegates(OneShape):
         return self.inner(inputs) / self.units
 
 
-class Child(layers.Layer):
-    """Reads an attribute of the layer that holds it, by a weak reference."""
-
-    parent = None
-
-    def call(self, inputs):
-        return self.parent().gain * inputs
-
-
 class Parent(OneShape):
     """Holds a layer that refers back to it."""
 
@@ -1951,32 +1719,6 @@ class Parent(OneShape):
 
     def call(self, inputs):
         return self.child(inputs)
-
-
-class Locks(OneShape):
-    """Holds objects that can be neither copied nor serialized."""
-
-    made = []
-
-    def __init__(self, factor, **kwargs):
-        super().__init__(**kwargs)
-        self.lock, self.local = threading.Lock(), threading.local()
-        self.numbers = (factor for _ in range(3))
-        self.factor = -factor
-        Locks.made.append(self.name)
-
-    def call(self, inputs):
-        with self.lock:
-            return self.factor * inputs
-
-
-class Remembers(OneShape):
-    """Stores the input and the outputs of its last call."""
-
-    def call(self, inputs):
-        self.taken = inputs
-        self.given = [2. * inputs, {'shape': ops.shape(inputs)}]
-        return self.given[0]
 
 
 class Tracks(OneShape):
@@ -2014,34 +1756,6 @@ def _averaging():
     layer = Averages()
     layer.mean.assign(.7)
     return layer
-
-
-class Careful(OneShape):
-    """Has a property whose setter checks and converts the value."""
-
-    def __init__(self, rate, **kwargs):
-        super().__init__(**kwargs)
-        self.rate = rate
-
-    @property
-    def rate(self):
-        return self._rate / 100.
-
-    @rate.setter
-    def rate(self, value):
-        if not 0. < value < 1.:
-            raise ValueError(f'Not a rate: {value!r}')
-        self._rate = 100. * value
-
-    def call(self, inputs):
-        return self.rate * inputs
-
-
-class CarefulWithConfig(Careful):
-    """Has the rate in its config."""
-
-    def get_config(self):
-        return {**super().get_config(), 'rate': self.rate}
 
 
 def _registered(cls):
@@ -2082,54 +1796,20 @@ def odd_in_steps(building, option, x):
     return [Sequential([ODD[option](), layers.LayerNormalization()])(x)]
 
 
-def _counter():
-    """Returns a function whose closure holds itself and a list."""
-    calls = []
-
-    def call(x, again=True):
-        calls.append(type(x))
-        return call(.5 * x, False) if again else x
-    return call
-
-
-def _doubled(function):
-    @functools.wraps(function)
-    def call(x):
-        return 2 * function(x)
-    return call
-
-
-class Static:
-    factor = .3
-
-    @staticmethod
-    def halved(x):
-        return .5 * x
-
-    @classmethod
-    def scaled(cls, x):
-        return cls.factor * x
-
-
 ODD_FUNCTIONS = {
     'builtin': lambda: operator.neg,
     'cached': lambda: functools.lru_cache(None)(scaled).__wrapped__,
     'class method': lambda: Static.scaled,
-    'decorated': lambda: _doubled(ops.tanh),
-    'decorated lambda': lambda: _doubled(lambda x: FACTOR * x),
+    'decorated': lambda: doubled(ops.tanh),
+    'decorated lambda': lambda: doubled(lambda x: FACTOR * x),
     'layer': lambda: layers.LeakyReLU(.3),
     'partial of partial': lambda: functools.partial(
         functools.partial(scaled), by=2.),
-    'recursive': _counter,
+    'recursive': counter,
     'static method': lambda: Static.halved,
     'text': lambda: 'leaky_relu',
-    'with attributes': lambda: _with_attributes(lambda x: 3 * x),
+    'with attributes': lambda: with_attributes(lambda x: 3 * x),
 }
-
-
-def _with_attributes(function):
-    function.calls, function.names = 0, ['a']
-    return function
 
 
 @operation('s', 's', list(ODD_FUNCTIONS))

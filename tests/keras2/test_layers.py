@@ -18,6 +18,8 @@ from keras.layers import deserialize, serialize
 from keras.models import Model, Sequential, clone_model
 from keras.utils import custom_object_scope, get_custom_objects
 
+from major_versions import chain
+
 TWO = 2
 
 
@@ -211,16 +213,6 @@ class Stack(Model):
     def __init__(self, units):
         x = Input((3,))
         super().__init__(x, Dense(units)(x))
-
-
-def chain(*layers):
-    """Returns a function that builds a functional model of new layers."""
-    def build():
-        x = inputs = Input((3,))
-        for make_layer in layers:
-            x = make_layer()(x)
-        return Model(inputs, x)
-    return build
 
 
 @pytest.mark.parametrize('function', [

@@ -8,7 +8,7 @@ from keras import layers, Model
 from keras.models import clone_model
 from keras_clone.check.faithfulness import check_clone
 
-from custom_objects import chain
+from major_versions import chain
 
 
 def changed(layer_class, **changes):

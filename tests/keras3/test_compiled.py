@@ -8,7 +8,7 @@ import pytest
 from keras import Model, Sequential, layers, losses, metrics, ops, optimizers
 from keras.models import clone_model
 
-from custom_objects import chain
+from major_versions import chain
 
 X = np.random.RandomState(0).normal(size=(8, 3)).astype('float32')
 Y = np.random.RandomState(1).uniform(.1, .9, size=(8, 2)).astype('float32')

@@ -5,7 +5,7 @@ import pytest
 from keras import Model, Sequential, layers, ops
 from keras.models import clone_model
 
-from custom_objects import chain
+from major_versions import chain
 
 
 def sequential():

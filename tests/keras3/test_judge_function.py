@@ -5,8 +5,8 @@ from keras import layers, Model
 from keras.models import clone_model
 from keras_clone.check.faithfulness import check_clone, ModelError
 
-from custom_objects import chain
 from judging import adapted, changed, two_dense
+from major_versions import chain
 
 
 def test_other_numbers_are_found_with_their_layer():

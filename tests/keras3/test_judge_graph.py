@@ -5,8 +5,8 @@ from keras import layers, Model
 from keras_clone.check import gallery
 from keras_clone.check.faithfulness import check_clone, compare
 
-from custom_objects import chain
 from judging import changed
+from major_versions import chain
 
 
 def test_layer_that_is_no_longer_shared_is_found():

@@ -8,8 +8,8 @@ from keras.models import clone_model
 from keras_clone.check.faithfulness import check_clone
 from keras_clone.check.graphs import graphs
 
-from custom_objects import chain
 from judging import judged
+from major_versions import chain
 
 
 def test_fresh_state_restores_the_state_outside():

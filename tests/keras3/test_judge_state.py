@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from keras import layers
 
-from custom_objects import chain
 from judging import judged, knows, Owner, what_differs
+from major_versions import chain
 
 
 def bidirectional():

@@ -7,8 +7,8 @@ from keras.models import clone_model
 from keras_clone.check.faithfulness import check_clone, compare
 from keras_clone.check.independence import changes, snapshot
 
-from custom_objects import chain
 from judging import changed, judged, two_dense
+from major_versions import chain
 
 
 def compiled(**arguments):

@@ -11,10 +11,10 @@ import pytest
 from keras import Model, Sequential, activations, initializers, layers, ops
 from keras.models import clone_model
 
-from custom_objects import (RELEASE, TWO, Bare, Both, Cell, Forgetful, Holder, Noise,
-                            Once, Ones, Scale, Strong, Thrice, WithoutConfig, chain,
-                            gelu, relu)
-
+from custom_objects import (
+    RELEASE, TWO, Bare, Both, Cell, Forgetful, Holder, Noise, Once, Ones, Scale,
+    Strong, Thrice, WithoutConfig, gelu, relu)
+from major_versions import chain
 
 SINCE_3_15 = pytest.mark.skipif(RELEASE < (3, 15), reason='Keras refuses functions')
 

@@ -5,7 +5,8 @@ import pytest
 from keras import Model, Sequential, layers, ops
 from keras.models import clone_model
 
-from custom_objects import Scale, chain, gelu
+from custom_objects import Scale, gelu
+from major_versions import chain
 
 SPARSE = keras.backend.backend() in ('tensorflow', 'jax')
 RAGGED = keras.backend.backend() == 'tensorflow'

@@ -3,7 +3,8 @@ import keras
 from keras import Model, Sequential, layers
 from keras.models import clone_model
 
-from custom_objects import Holder, chain
+from custom_objects import Holder
+from major_versions import chain
 
 
 def test_shared_layer_keeps_the_order_of_its_calls(assert_faithful):

@@ -12,7 +12,8 @@ import pytest
 from keras import Model, Sequential, activations, layers, ops, regularizers
 from keras.models import clone_model
 
-from custom_objects import RELEASE, Pausing, chain, gelu
+from custom_objects import RELEASE, Pausing, gelu
+from major_versions import chain
 
 ONES = np.ones((2, 3), 'float32')
 on_tensorflow = pytest.mark.skipif(keras.backend.backend() != 'tensorflow',

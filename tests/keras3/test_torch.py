@@ -6,7 +6,7 @@ from keras import ops
 from keras.layers import TorchModuleWrapper
 from keras.models import clone_model
 
-from custom_objects import chain
+from major_versions import chain
 
 pytestmark = pytest.mark.skipif(keras.backend.backend() != 'torch',
                                 reason='the backend is not PyTorch')

@@ -2,6 +2,7 @@
 from keras import layers
 from keras.models import Model
 
+from . import ops
 from .titles import titled
 
 
@@ -30,6 +31,33 @@ class KeepMask(layers.Layer):
         return mask
 
 
+class Power(layers.Layer):
+    """A layer that takes an argument in each call."""
+
+    def call(self, inputs, exponent=1):
+        return ops.power(inputs, exponent)
+
+
+class MinimalCell(layers.Layer):
+    """A custom recurrent cell."""
+
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.units = self.state_size = units
+
+    def build(self, input_shape):
+        self.kernel = self.add_weight(name='kernel', initializer='uniform',
+                                      shape=(input_shape[-1], self.units))
+        super().build(input_shape)
+
+    def call(self, inputs, states):
+        output = ops.tanh(ops.matmul(inputs, self.kernel) + states[0])
+        return output, [output]
+
+    def get_config(self):
+        return dict(super().get_config(), units=self.units)
+
+
 @titled('Mask through a Bidirectional')
 def masked_bidirectional():
     x = layers.Input((4,))
@@ -49,6 +77,19 @@ def own_compute_mask():
 def custom_layer_in_wrapper():
     x = layers.Input((4, 3))
     return Model(x, layers.TimeDistributed(Scale())(x))
+
+
+@titled('Custom recurrent cell')
+def custom_cell():
+    x = layers.Input((4, 3))
+    return Model(x, layers.RNN(MinimalCell(2))(x))
+
+
+@titled('Layer called with an argument')
+def call_arguments():
+    x = layers.Input((4,))
+    power = Power()
+    return Model(x, layers.Add()([power(x, exponent=2), power(x, exponent=3)]))
 
 
 @titled('Layer shared with a nested model')

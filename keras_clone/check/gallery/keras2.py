@@ -7,8 +7,9 @@ from keras import layers
 from keras.models import Model
 from keras.models import Sequential
 
-from .both import (Scale, custom_layer_in_wrapper, layer_shared_with_nested_model,
-                   masked_bidirectional, own_compute_mask)
+from .both import (
+    Scale, call_arguments, custom_cell, custom_layer_in_wrapper,
+    layer_shared_with_nested_model, masked_bidirectional, own_compute_mask)
 from .titles import titled
 
 
@@ -24,36 +25,6 @@ class TwoOutputs(layers.Layer):
 
     def compute_output_shape(self, input_shape):
         return [input_shape, input_shape]
-
-
-class Power(layers.Layer):
-    """A layer that takes an argument in each call."""
-
-    def call(self, inputs, exponent=1):
-        return backend.pow(inputs, exponent)
-
-
-class MinimalCell(layers.Layer):
-    """A custom recurrent cell."""
-
-    def __init__(self, units, **kwargs):
-        super().__init__(**kwargs)
-        self.units = units
-        self.state_size = units
-
-    def build(self, input_shape):
-        self.kernel = self.add_weight(name='kernel', initializer='uniform',
-                                      shape=(input_shape[-1], self.units))
-        super().build(input_shape)
-
-    def call(self, inputs, states):
-        output = backend.tanh(backend.dot(inputs, self.kernel) + states[0])
-        return output, [output]
-
-    def get_config(self):
-        config = super().get_config()
-        config['units'] = self.units
-        return config
 
 
 def gelu(x):
@@ -131,12 +102,6 @@ def custom_layer_in_nested_model():
     return Model(x, nested(x))
 
 
-@titled('Custom recurrent cell')
-def custom_cell():
-    x = layers.Input((4, 3))
-    return Model(x, layers.RNN(MinimalCell(2))(x))
-
-
 @titled('Function as activation')
 def callable_activation():
     return Sequential([layers.Dense(3, activation=gelu, input_shape=(4,))])
@@ -148,13 +113,6 @@ def two_lambdas_in_one_layer():
         3, activation=lambda x: 2 * x,
         activity_regularizer=lambda x: .1 * backend.sum(backend.abs(x)),
         input_shape=(4,))])
-
-
-@titled('Layer called with an argument')
-def call_arguments():
-    x = layers.Input((4,))
-    power = Power()
-    return Model(x, layers.Add()([power(x, exponent=2), power(x, exponent=3)]))
 
 
 @titled('Layer used in two places')

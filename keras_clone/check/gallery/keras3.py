@@ -8,35 +8,10 @@ from keras import ops
 from keras.models import Model
 from keras.models import Sequential
 
-from .both import (Scale, custom_layer_in_wrapper, layer_shared_with_nested_model,
-                   masked_bidirectional, own_compute_mask)
+from .both import (
+    Scale, call_arguments, custom_cell, custom_layer_in_wrapper,
+    layer_shared_with_nested_model, masked_bidirectional, own_compute_mask)
 from .titles import titled
-
-
-class Power(layers.Layer):
-    """A layer that takes an argument in each call."""
-
-    def call(self, inputs, exponent=1):
-        return ops.power(inputs, exponent)
-
-
-class MinimalCell(layers.Layer):
-    """A custom recurrent cell."""
-
-    def __init__(self, units, **kwargs):
-        super().__init__(**kwargs)
-        self.units = self.state_size = units
-
-    def build(self, input_shape):
-        self.kernel = self.add_weight(name='kernel', initializer='uniform',
-                                      shape=(input_shape[-1], self.units))
-
-    def call(self, inputs, states):
-        output = ops.tanh(ops.matmul(inputs, self.kernel) + states[0])
-        return output, [output]
-
-    def get_config(self):
-        return {**super().get_config(), 'units': self.units}
 
 
 def quick_gelu(x):
@@ -108,12 +83,6 @@ def custom_layer_in_nested_model():
     return Model(x, nested(x))
 
 
-@titled('Custom recurrent cell')
-def custom_cell():
-    x = layers.Input((4, 3))
-    return Model(x, layers.RNN(MinimalCell(2))(x))
-
-
 @titled('Function as activation')
 def callable_activation():
     return Sequential([layers.Input((4,)), layers.Dense(3, activation=quick_gelu)])
@@ -144,13 +113,6 @@ def compiled_with_own_loss():
     model = plain_network()
     model.compile('sgd', loss=lambda y, z: ops.mean(ops.abs(y - z)))
     return model
-
-
-@titled('Layer called with an argument')
-def call_arguments():
-    x = layers.Input((4,))
-    power = Power()
-    return Model(x, layers.Add()([power(x, exponent=2), power(x, exponent=3)]))
 
 
 @titled('Nested model used in two places')

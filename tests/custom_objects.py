@@ -2,7 +2,7 @@
 import threading
 
 import keras
-from keras import Model, activations, initializers, layers, ops, regularizers
+from keras import activations, initializers, layers, ops, regularizers
 
 TWO = 2
 RELEASE = tuple(map(int, keras.__version__.split('.')))
@@ -164,16 +164,6 @@ class Noise(layers.Layer):
 
     def get_config(self):
         return {**super().get_config(), 'seed': self.seed}
-
-
-def chain(*makers, shape=(3,)):
-    """Returns a function that builds a functional model of new layers."""
-    def build():
-        x = inputs = keras.Input(shape, name='x')
-        for make_layer in makers:
-            x = make_layer()(x)
-        return Model(inputs, x)
-    return build
 
 
 class Pausing(layers.Layer):

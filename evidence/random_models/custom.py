@@ -1,0 +1,430 @@
+"""Custom functions and classes in the operations of both major versions of Keras."""
+import collections
+import copy
+import enum
+import functools
+import hashlib
+import importlib
+import inspect
+import io
+import json
+import pickle
+import threading
+
+import keras
+import numpy as np
+from keras import activations, constraints, layers, regularizers
+from keras_clone.check.gallery import ops
+
+IS_KERAS2 = keras.__version__.startswith('2.')
+
+
+def call_inner(layer, inputs):
+    """Calls a layer within the `call` of another one."""
+    return layer.call(inputs) if IS_KERAS2 else layer(inputs)
+
+
+class Base(layers.Layer):
+    """On Keras 2, passes masks on: it refuses them where they are not supported."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = IS_KERAS2
+
+
+class OneShape(Base):
+    """A layer whose output has the shape of its input."""
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+# Functions
+
+
+def scaled(x, by=3.):
+    return by * x
+
+
+def swish(x):
+    return x * ops.sigmoid(x)
+
+
+def relu(x):
+    """Has the name of an activation of Keras but computes something else."""
+    return -ops.relu(-x)
+
+
+class Doubled:
+    """A callable object, whose bound method is used as well."""
+
+    def __call__(self, x):
+        return 2 * x
+
+    def method(self, x):
+        return ops.tanh(x) + x
+
+
+class Static:
+    factor = .3
+
+    @staticmethod
+    def halved(x):
+        return .5 * x
+
+    @classmethod
+    def scaled(cls, x):
+        return cls.factor * x
+
+
+def counter():
+    """Returns a function whose closure holds itself and a list."""
+    calls = []
+
+    def call(x, again=True):
+        calls.append(type(x))
+        return call(.5 * x, False) if again else x
+    return call
+
+
+def doubled(function):
+    @functools.wraps(function)
+    def call(x):
+        return 2 * function(x)
+    return call
+
+
+def with_attributes(function):
+    function.calls, function.names = 0, ['a']
+    return function
+
+
+# Custom code to write and read configs
+
+
+def named(pair):
+    return getattr(layers, pair[0]).from_config(pair[1])
+
+
+def digest_of(layer):
+    text = json.dumps(layer.get_config(), sort_keys=True)
+    return hashlib.md5(text.encode()).hexdigest()
+
+
+def pickled(value):
+    file = io.BytesIO()
+    pickler = pickle.Pickler(file)
+    pickler.fast = True  # Otherwise, the bytes depend on the identity of strings.
+    pickler.dump(value)
+    return file.getvalue()
+
+
+def from_class(cls, config):
+    return cls.from_config(config)
+
+
+def renamed(config, name):
+    config = copy.deepcopy(config)
+    config['config']['name'] = name
+    return config
+
+
+NAME_OF = {swish: 'swish', activations.relu: 'relu of Keras', relu: 'relu',
+           ops.tanh: 'tanh'}
+FUNCTION_OF = {name: function for function, name in NAME_OF.items()}
+FUNCTION_WAYS = {
+    'is': (lambda f: 'own' if f is swish else activations.serialize(f),
+           lambda text: swish if text == 'own' else activations.get(text)),
+    'itself': (lambda f: f, lambda f: f),
+    'keyed': (lambda f: NAME_OF[f], lambda name: FUNCTION_OF[name]),
+    'module': (lambda f: (f.__module__, f.__name__),
+               lambda pair: getattr(importlib.import_module(pair[0]), pair[1])),
+}
+
+
+class Asks(Base):
+    """Checks the identity of its function; writes it in one of `FUNCTION_WAYS`."""
+
+    def __init__(self, function, way, **kwargs):
+        super().__init__(**kwargs)
+        if function not in NAME_OF:
+            raise ValueError(f'Unknown function: {function!r}')
+        self.function, self.way = function, way
+        self.is_own = function is swish
+
+    def call(self, inputs):
+        factor = 3. if self.function is relu else 1.
+        return factor * self.function(inputs) + (1. if self.is_own else 0.)
+
+    def get_config(self):
+        write, _ = FUNCTION_WAYS[self.way]
+        return dict(super().get_config(), way=self.way,
+                    function=write(self.function))
+
+    @classmethod
+    def from_config(cls, config):
+        _, read = FUNCTION_WAYS[config['way']]
+        return cls(**dict(config, function=read(config['function'])))
+
+
+class Strange(dict):
+    """A dict whose entries can be read as attributes."""
+    __getattr__ = dict.__getitem__
+
+
+class Mode(enum.Enum):
+    FAST = 'fast'
+
+
+Limits = collections.namedtuple('Limits', 'low high')
+
+
+# Objects that hold layers or weights
+
+
+class Plain:
+    """A custom object that holds layers."""
+
+    def __init__(self, *held):
+        self.held = held
+
+    def __iter__(self):
+        return iter(self.held)
+
+    def first(self, x):
+        return call_inner(self.held[0], x)
+
+
+class Slotted(Plain):
+    __slots__ = ('other',)
+
+    def __init__(self, *held):
+        super().__init__(*held[:1])
+        self.other = held[1:]
+
+    def __iter__(self):
+        return iter(self.held + self.other)
+
+
+Pair = collections.namedtuple('Pair', 'first second')
+CONTAINERS = {
+    'deque': collections.deque,
+    'dict': lambda pair: dict(zip('ba', pair)),
+    'list': list,
+    'method': lambda pair: Plain(*pair).first,
+    'named tuple': lambda pair: Pair(*pair),
+    'nested': lambda pair: [{'a': (pair[0], [])}, [[pair[1]], None, 3]],
+    'object': lambda pair: Plain(*pair),
+    'set': set,
+    'slots': lambda pair: Slotted(*pair),
+    'tuple': tuple,
+}
+
+
+def layers_in(value):
+    if isinstance(value, layers.Layer):
+        return [value]
+    if inspect.ismethod(value):
+        return layers_in(value.__self__)
+    if isinstance(value, (set, frozenset)):
+        value = sorted(value, key=lambda layer: layer.name)
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple, collections.deque, Plain)):
+        return [layer for each in value for layer in layers_in(each)]
+    return []
+
+
+class Scorer:
+    """A callable object that holds a layer."""
+
+    def __init__(self, layer):
+        self.layer = layer
+
+    def __call__(self, x):
+        return ops.tanh(x) * ops.mean(self.layer.kernel)
+
+    def score(self, x):
+        return .5 * call_inner(self.layer, x)
+
+
+def times(x, weight, by=1.):
+    return by * ops.matmul(x, weight)
+
+
+def by_layer(x, layer):
+    return -1. * call_inner(layer, x)
+
+
+class Strong(regularizers.Regularizer):
+    """A custom regularizer without a config."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, x):
+        return self.factor * ops.sum(x)
+
+
+class AtMost(constraints.Constraint):
+    """A custom constraint with a config."""
+
+    def __init__(self, most):
+        self.most = most
+
+    def __call__(self, w):
+        return ops.minimum(w, self.most)
+
+    def get_config(self):
+        return {'most': self.most}
+
+
+# Layers whose config lacks their arguments
+
+
+MATRIX = np.array([[.5, -1.], [.25, 2.]], 'float32')
+
+
+class KeepRate(OneShape):
+    """Stores a number derived from its argument."""
+
+    def __init__(self, rate, **kwargs):
+        super().__init__(**kwargs)
+        self.rate = 1 - rate
+
+    def call(self, inputs):
+        return self.rate * inputs
+
+
+class Popped(layers.Dense):
+    """Removes an argument from those that it passes on."""
+
+    def __init__(self, *args, **kwargs):
+        self._offset = kwargs.pop('offset')
+        super().__init__(*args, **kwargs)
+
+    def call(self, inputs):
+        return super().call(inputs) + self._offset
+
+
+class Scaled(layers.Dense):
+    """Takes one argument more than its base class and inherits its config."""
+
+    def __init__(self, units, factor=1., **kwargs):
+        super().__init__(units, **kwargs)
+        self.factor = factor
+
+    def call(self, inputs):
+        return self.factor * super().call(inputs)
+
+
+class Filled(OneShape):
+    """Stores the weights that `build` creates in a container, object or closure."""
+
+    def __init__(self, kind, function, **kwargs):
+        super().__init__(**kwargs)
+        self.function, self.kind = function, kind
+        self.held = {'dict': {}, 'index': [None, None]}.get(kind, [])
+        if kind == 'partly in the constructor':
+            self.held.append(self.new_weight('a'))
+
+    def new_weight(self, name):
+        return self.add_weight(name=name, shape=(2,), initializer='glorot_normal')
+
+    def build(self, input_shape):
+        for index, name in enumerate('ab'):
+            if self.kind == 'dict':
+                self.held[name] = self.new_weight(name)
+            elif self.kind == 'index':
+                self.held[index] = self.new_weight(name)
+            elif len(self.held) == index:
+                self.held.append(self.new_weight(name))
+        if self.kind == 'object':
+            self.held = [Plain(each) for each in self.held]
+        if self.kind == 'closure':
+            first, second = self.held
+            self.held = [lambda: first, lambda: second]
+        super().build(input_shape)
+
+    def call(self, inputs):
+        held = self.held.values() if self.kind == 'dict' else self.held
+        scale, shift = [weight_in(each) for each in held]
+        return self.function(inputs * scale + shift)
+
+
+FILLED = {
+    'filled, ' + kind: functools.partial(Filled, kind, scaled)
+    for kind in ('closure', 'dict', 'index', 'list', 'object',
+                 'partly in the constructor')}
+
+
+def weight_in(value):
+    if isinstance(value, Plain):
+        return value.held[0]
+    return value() if inspect.isfunction(value) else value
+
+
+# Layers that hold something that is hard to copy
+
+
+class Child(layers.Layer):
+    """Reads an attribute of the layer that holds it, by a weak reference."""
+
+    parent = None
+
+    def call(self, inputs):
+        return self.parent().gain * inputs
+
+
+class Locks(OneShape):
+    """Holds objects that can be neither copied nor serialized."""
+
+    made = []
+
+    def __init__(self, factor, **kwargs):
+        super().__init__(**kwargs)
+        self.lock, self.local = threading.Lock(), threading.local()
+        self.numbers = (factor for _ in range(3))
+        self.factor = -factor
+        Locks.made.append(self.name)
+
+    def call(self, inputs):
+        with self.lock:
+            return self.factor * inputs
+
+
+class Remembers(OneShape):
+    """Stores the input and the outputs of its last call."""
+
+    def call(self, inputs):
+        self.taken = inputs
+        self.given = [2. * inputs, {'shape': ops.shape(inputs)}]
+        return self.given[0]
+
+
+class Careful(OneShape):
+    """Has a property whose setter checks and converts the value."""
+
+    def __init__(self, rate, **kwargs):
+        super().__init__(**kwargs)
+        self.rate = rate
+
+    @property
+    def rate(self):
+        return self._rate / 100.
+
+    @rate.setter
+    def rate(self, value):
+        if not 0. < value < 1.:
+            raise ValueError(f'Not a rate: {value!r}')
+        self._rate = 100. * value
+
+    def call(self, inputs):
+        return self.rate * inputs
+
+
+class CarefulWithConfig(Careful):
+    """Has the rate in its config."""
+
+    def get_config(self):
+        return dict(super().get_config(), rate=self.rate)

@@ -1,0 +1,658 @@
+"""References to layers, weights and tensors are replaced wherever they are held.
+
+Containers, closures and user objects of the clone refer to the layers, weights and
+tensors of the clone, not to those of the original.
+"""
+import collections
+import functools
+
+import numpy as np
+import pytest
+from keras import layers, regularizers
+from keras.models import Model, clone_model
+from keras_clone.check.gallery import ops
+
+from major_versions import (
+    IS_KERAS2, ONES, after_dense, assert_equal_and_independent, build_inner,
+    call_inner, chain, new_variable, outputs_of, set_variable, value_of)
+
+Pair = collections.namedtuple('Pair', 'first second')
+
+
+class Stack(list):
+    """A user-defined list class."""
+
+
+def flat(held):
+    """Returns the items of nested containers as a list."""
+    if isinstance(held, dict):
+        held = list(held.values())
+    if isinstance(held, (list, tuple, set, frozenset, collections.deque)):
+        return [each for part in held for each in flat(part)]
+    return [held]
+
+
+# Containers of layers
+
+
+class GivenLayers(layers.Layer):
+    """Takes layers in a container, and has no config."""
+
+    def __init__(self, held, **kwargs):
+        super().__init__(**kwargs)
+        self.held = held
+
+    def build(self, input_shape):
+        build_inner(self, flat(self.held), input_shape)
+
+    def call(self, inputs):
+        return sum(call_inner(layer, inputs) for layer in flat(self.held))
+
+
+class CreatesLayers(GivenLayers):
+    """Creates its layers in a container of a given type."""
+
+    def __init__(self, container, **kwargs):
+        layers.Layer.__init__(self, **kwargs)
+        self.container = container
+        self.held = pair_in(container)
+
+    def get_config(self):
+        return dict(layers.Layer.get_config(self), container=self.container)
+
+
+CONTAINERS = {
+    'list': lambda a, b: [a, b],
+    'tuple': lambda a, b: (a, b),
+    'named tuple': Pair,
+    'dict': lambda a, b: {'a': a, 'b': b},
+    'ordered dict': lambda a, b: collections.OrderedDict([('z', a), ('a', b)]),
+    'default dict': lambda a, b: collections.defaultdict(list, {'a': [a, b]}),
+    'set': lambda a, b: {a},
+    'frozen set': lambda a, b: frozenset([a]),
+    'deque': lambda a, b: collections.deque([a, b]),
+    'user-defined list': lambda a, b: Stack([a, b]),
+    'list in a list': lambda a, b: [[a], b],
+    'tuple in a list': lambda a, b: [(a,), (b,)],
+    'dict in a dict': lambda a, b: {'a': a, 'b': {'c': b}},
+    'dict in a tuple': lambda a, b: ({'a': a}, Pair(b, None)[:1]),
+}
+# Keras 3 does not track layers in these containers.
+UNTRACKED = ['deque', 'frozen set']
+TRACKED = sorted(set(CONTAINERS) - set([] if IS_KERAS2 else UNTRACKED))
+
+
+def pair_in(container):
+    """Returns two new layers in a container."""
+    return CONTAINERS[container](layers.Dense(3, name='a'),
+                                 layers.Dense(3, name='b'))
+
+
+def assert_other_layers(model, clone):
+    """Checks that the last layer holds other layers in a container like it."""
+    held, cloned = model.layers[-1].held, clone.layers[-1].held
+    assert cloned.__class__ is held.__class__
+    assert [each.name for each in flat(cloned)] == [each.name for each in flat(held)]
+    assert not set(map(id, flat(held))) & set(map(id, flat(cloned)))
+
+
+@pytest.mark.parametrize('container', TRACKED)
+def test_layers_passed_to_a_layer_in(container, assert_faithful):
+    def build():
+        held = pair_in(container)
+        return chain(lambda: GivenLayers(held))()
+    assert_faithful(build)
+    model = build()
+    clone = clone_model(model)
+    assert_other_layers(model, clone)
+    assert_equal_and_independent(model, clone)
+
+
+@pytest.mark.parametrize('container', TRACKED)
+def test_guard_layers_created_by_a_layer_in(container, assert_faithful):
+    assert_faithful(chain(lambda: CreatesLayers(container)))
+    model = chain(lambda: CreatesLayers(container))()
+    clone = clone_model(model)
+    assert_other_layers(model, clone)
+    assert_equal_and_independent(model, clone)
+
+
+@pytest.mark.parametrize('container', UNTRACKED)
+def test_layers_that_keras_may_not_track_in(container):
+    model = chain(lambda: GivenLayers(pair_in(container)))()
+    clone = clone_model(model)
+    assert_other_layers(model, clone)
+    held, cloned = (flat(each.layers[-1].held) for each in (model, clone))
+    for layer, other in zip(held, cloned):
+        other.set_weights(layer.get_weights())
+    expected = outputs_of(model, ONES)
+    for layer in held:
+        layer.set_weights([0 * weight for weight in layer.get_weights()])
+    np.testing.assert_allclose(outputs_of(clone, ONES), expected, rtol=1e-5)
+
+
+class Aliased(layers.Layer):
+    """Holds the same layer in two attributes and in a list."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.first = layers.Dense(3)
+        self.every = [self.first, layers.Dense(3)]
+        self.last = self.every[1]
+
+    def build(self, input_shape):
+        build_inner(self, self.every, input_shape)
+
+    def call(self, inputs):
+        return (call_inner(self.last, call_inner(self.first, inputs)) +
+                call_inner(self.every[0], inputs))
+
+
+def test_guard_layer_under_two_names():
+    model = chain(Aliased)()
+    clone = clone_model(model)
+    assert clone.layers[-1].first is clone.layers[-1].every[0]
+    assert clone.layers[-1].last is clone.layers[-1].every[1]
+    assert_equal_and_independent(model, clone)
+
+
+class KeyedById(layers.Layer):
+    """Has a dict whose keys are the ids of its layers."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.first, self.second = layers.Dense(3), layers.Dense(3)
+        self.factors = {id(self.first): .5, id(self.second): 2.}
+
+    def build(self, input_shape):
+        build_inner(self, [self.first, self.second], input_shape)
+
+    def call(self, inputs):
+        return sum(self.factors[id(layer)] * call_inner(layer, inputs)
+                   for layer in (self.first, self.second))
+
+
+def test_guard_ids_of_layers_as_keys():
+    model = chain(KeyedById)()
+    clone = clone_model(model)
+    layer = clone.layers[-1]
+    assert set(layer.factors) == {id(layer.first), id(layer.second)}
+    assert_equal_and_independent(model, clone)
+
+
+class CreatesLayersInBuild(layers.Layer):
+    """Creates its layers in `build`, and a number in `call`."""
+
+    inner = None
+    factor = None
+
+    def build(self, input_shape):
+        if self.inner is None:
+            self.inner = (layers.Dense(4, name='up'), layers.Dense(3, name='down'))
+            build_inner(self, self.inner[:1], input_shape)
+            build_inner(self, self.inner[1:], (input_shape[0], 4))
+
+    def call(self, inputs):
+        if self.factor is None:
+            self.factor = 6.
+        up, down = self.inner
+        return self.factor * call_inner(down, call_inner(up, inputs))
+
+
+def test_guard_layers_created_in_build(assert_faithful):
+    def build():
+        x = layers.Input((3,), name='x')
+        layer = CreatesLayersInBuild()
+        return Model(x, layer(layer(x)))
+    assert_faithful(build)
+    model = build()
+    assert_equal_and_independent(model, clone_model(model))
+
+
+# References to other layers of the model and their weights
+
+
+class Tied(layers.Layer):
+    """Computes with the kernel of another layer, and has no config."""
+
+    def __init__(self, other, **kwargs):
+        super().__init__(**kwargs)
+        self.other = other
+
+    def build(self, input_shape):
+        self.bias = self.add_weight(name='bias', shape=(3,), initializer='zeros')
+
+    def kernel(self):
+        return flat(self.other)[0].kernel
+
+    def call(self, inputs):
+        return ops.matmul(inputs, ops.transpose(self.kernel())) + self.bias
+
+
+class TiedToKernel(Tied):
+    """Holds the kernel itself."""
+
+    def kernel(self):
+        return self.other
+
+
+@pytest.mark.parametrize('tie', [
+    Tied,
+    lambda dense: Tied([dense]),
+    lambda dense: Tied((dense,)),
+    lambda dense: Tied({dense}),
+    lambda dense: Tied({'dense': dense}),
+    lambda dense: TiedToKernel(dense.kernel),
+], ids=['layer', 'list', 'tuple', 'set', 'dict', 'kernel'])
+def test_layer_tied_to_another(tie, assert_faithful):
+    def build():
+        return after_dense(tie)
+    assert_faithful(build)
+    model = build()
+    clone = clone_model(model)
+    assert len(clone.weights) == len(model.weights)
+    assert_equal_and_independent(model, clone)
+
+
+class OwnActivation(layers.Layer):
+    """Passes one of its methods to the layer that it creates."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = layers.Dense(3, activation=self.squash)
+
+    def build(self, input_shape):
+        self.slope = self.add_weight(name='slope', shape=(3,), initializer='ones')
+        build_inner(self, [self.dense], input_shape)
+
+    def squash(self, x):
+        return self.slope * x
+
+    def call(self, inputs):
+        return call_inner(self.dense, inputs)
+
+
+def test_guard_layer_that_holds_a_method_of_its_parent():
+    model = chain(OwnActivation)()
+    clone = clone_model(model)
+    assert clone.layers[-1].dense.activation.__self__ is clone.layers[-1]
+    assert_equal_and_independent(model, clone)
+
+
+class PullTo(regularizers.Regularizer):
+    """Pulls a kernel to that of another layer."""
+
+    def __init__(self, layer):
+        self.layer = layer
+
+    def __call__(self, weight):
+        return ops.sum(ops.square(weight - self.layer.kernel))
+
+
+def test_regularizer_that_holds_a_layer():
+    model = after_dense(
+        lambda dense: layers.Dense(3, kernel_regularizer=PullTo(dense)))
+    clone = clone_model(model)
+    assert clone.layers[-1].kernel_regularizer.layer is clone.layers[1]
+    clone.set_weights(model.get_weights())
+    expected = value_of(model.losses[0])
+    np.testing.assert_allclose(value_of(clone.losses[0]), expected, rtol=1e-5)
+    anchor = model.layers[1]
+    anchor.set_weights([weight + 1 for weight in anchor.get_weights()])
+    np.testing.assert_allclose(value_of(clone.losses[0]), expected, rtol=1e-5)
+
+
+# Functions
+
+
+def times(x, kernel):
+    return ops.matmul(x, ops.transpose(kernel))
+
+
+class Scorer:
+    def __init__(self, kernel):
+        self.kernel = kernel
+
+    def score(self, x):
+        return times(x, self.kernel)
+
+    __call__ = score
+
+
+class Slotted:
+    __slots__ = ('_kernel', '__unset', '__kernel')
+
+    def __init__(self, kernel):
+        self._kernel, self.__kernel = None, kernel
+
+    def score(self, x):
+        return times(x, self.__kernel)
+
+
+def in_a_closure(kernel):
+    return lambda x: times(x, kernel)
+
+
+def in_a_default(kernel):
+    return lambda x, kernel=kernel: times(x, kernel)
+
+
+def in_a_keyword_default(kernel):
+    return lambda x, *, kernel=kernel: times(x, kernel)
+
+
+def in_a_partial(kernel):
+    return functools.partial(times, kernel=kernel)
+
+
+def in_a_tuple(kernel):
+    kept = Pair(kernel, None)
+    return lambda x: times(x, kept.first)
+
+
+def in_another_function(kernel):
+    inner = in_a_closure(kernel)
+    return lambda x: inner(x)
+
+
+def in_an_attribute(kernel):
+    def function(x):
+        return times(x, function.kernel)
+    function.kernel = kernel
+    return function
+
+
+def in_a_global(kernel):
+    scope = {'kernel': kernel, 'times': times}
+    exec('def function(x):\n    return times(x, kernel)', scope)
+    return scope['function']
+
+
+def in_an_object(kernel):
+    return Scorer(kernel).score
+
+
+def in_an_object_that_is_called(kernel):
+    return Scorer(kernel)
+
+
+def in_an_object_with_slots(kernel):
+    return Slotted(kernel).score
+
+
+def in_an_object_of_an_object(kernel):
+    scorer = Scorer(None)
+    scorer.inner = Scorer(kernel)
+    return lambda x: scorer.inner.score(x)
+
+
+HOLDING = pytest.mark.parametrize('holding', [
+    in_a_closure, in_a_default, in_a_keyword_default, in_a_partial, in_a_tuple,
+    in_another_function, in_an_attribute, in_a_global, in_an_object,
+    in_an_object_that_is_called, in_an_object_with_slots,
+    in_an_object_of_an_object], ids=lambda holding: holding.__name__)
+
+
+@HOLDING
+def test_lambda_that_holds_a_weight(holding, assert_faithful):
+    def build():
+        return after_dense(lambda dense: layers.Lambda(
+            holding(dense.kernel), output_shape=(3,)), units=2)
+    assert_faithful(build)
+    model = build()
+    assert_equal_and_independent(model, clone_model(model))
+
+
+@HOLDING
+def test_activation_that_holds_a_weight(holding):
+    model = after_dense(
+        lambda dense: layers.Dense(3, activation=holding(dense.kernel)))
+    assert_equal_and_independent(model, clone_model(model))
+
+
+@HOLDING
+def test_activation_that_holds_a_function_that_holds_a_weight(holding):
+    model = after_dense(lambda dense: layers.Dense(
+        3, activation=lambda x, f=holding(dense.kernel): f(x)))
+    assert_equal_and_independent(model, clone_model(model))
+
+
+def test_arguments_of_a_lambda_that_hold_a_layer(assert_faithful):
+    def build():
+        return after_dense(lambda dense: layers.Lambda(
+            lambda x, layer: times(x, layer.kernel), output_shape=(3,),
+            arguments={'layer': dense}), units=2)
+    assert_faithful(build)
+    model = build()
+    clone = clone_model(model)
+    assert clone.layers[-1].arguments['layer'] is clone.layers[1]
+    assert_equal_and_independent(model, clone)
+
+
+def test_output_shape_of_a_lambda_that_holds_a_layer():
+    model = after_dense(lambda dense: layers.Lambda(
+        lambda x: 2 * x, output_shape=lambda shape: (shape[0], dense.units)))
+    clone = clone_model(model)
+    held, = clone.layers[-1]._output_shape.__closure__
+    assert held.cell_contents is clone.layers[1]
+    assert_equal_and_independent(model, clone)
+
+
+# User objects
+
+
+class Keeper(layers.Layer):
+    """Holds a user object, and has no config."""
+
+    def __init__(self, helper, **kwargs):
+        super().__init__(**kwargs)
+        self.helper = helper
+
+    def call(self, inputs):
+        return self.helper.score(inputs)
+
+
+class Doubler:
+    def score(self, x):
+        return 2 * x
+
+
+def test_object_passed_to_a_layer():
+    model = after_dense(lambda dense: Keeper(Scorer(dense.kernel)))
+    clone = clone_model(model)
+    assert type(clone.layers[-1].helper) is Scorer
+    assert clone.layers[-1].helper is not model.layers[-1].helper
+    assert clone.layers[-1].helper.kernel is clone.layers[1].kernel
+    assert_equal_and_independent(model, clone)
+
+
+def test_object_that_holds_nothing_of_the_model_is_not_copied():
+    model = after_dense(lambda dense: Keeper(Doubler()))
+    clone = clone_model(model)
+    assert clone.layers[-1].helper is model.layers[-1].helper
+    assert_equal_and_independent(model, clone)
+
+
+def test_object_that_two_layers_hold_is_one_object():
+    x = layers.Input((3,), name='x')
+    dense = layers.Dense(3)
+    y = dense(x)
+    scorer = Scorer(dense.kernel)
+    clone = clone_model(Model(x, Keeper(scorer)(Keeper(scorer)(y))))
+    first, second = clone.layers[-2:]
+    assert first.helper is second.helper
+    assert first.helper is not scorer
+
+
+class Parent:
+    """Holds a layer that refers back to it."""
+
+    def score(self, x):
+        return len(self.children) * x
+
+
+def test_object_and_layer_that_hold_each_other():
+    parent = Parent()
+    layer = Keeper(parent)
+    parent.children = [layer]
+    model = after_dense(lambda dense: layer)
+    clone = clone_model(model)
+    held = clone.layers[-1]
+    assert held.helper is not parent
+    assert held.helper.children[0] is held
+    assert parent.children == [layer]
+    assert_equal_and_independent(model, clone)
+
+
+class Once:
+    """Cannot be copied, because `__new__` requires an argument."""
+
+    def __new__(cls, secret):
+        return super().__new__(cls)
+
+    def __init__(self, secret):
+        self.kernel = secret
+
+    def score(self, x):
+        return times(x, self.kernel)
+
+
+def test_object_that_holds_a_weight_and_cannot_be_copied_is_refused():
+    model = after_dense(lambda dense: Keeper(Once(dense.kernel), name='keeper'))
+    with pytest.raises(ValueError, match='keeper.*`Once`'):
+        clone_model(model)
+
+
+def test_object_that_cannot_be_copied_but_holds_nothing_is_reused():
+    once = Once(None)
+    once.score = lambda x: 2 * x
+    clone = clone_model(after_dense(lambda dense: Keeper(once)))
+    assert clone.layers[-1].helper is once
+
+
+# Attributes of models
+
+
+class Branded(Model):
+    """A functional class with attributes that the user adds."""
+
+
+def with_attribute(make):
+    """Returns a model with the result of `make` as an attribute, and its clone."""
+    x = layers.Input((3,), name='x')
+    dense = layers.Dense(2)
+    y = dense(x)
+    model = Branded(x, layers.Dense(3)(y))
+    model.attached = make(dense)
+    clone = clone_model(model)
+    assert len(clone.weights) == len(model.weights)
+    return model, clone
+
+
+@pytest.mark.parametrize('container', sorted(CONTAINERS))
+def test_layers_that_a_model_holds_in(container):
+    model, clone = with_attribute(
+        lambda dense: CONTAINERS[container](dense, dense))
+    assert clone.attached.__class__ is model.attached.__class__
+    assert {id(each) for each in flat(clone.attached)} == {id(clone.layers[1])}
+
+
+def test_tensor_that_a_model_holds():
+    model, clone = with_attribute(lambda dense: dense.output)
+    assert clone.attached is clone.layers[1].output
+
+
+def test_weight_that_a_model_holds():
+    model, clone = with_attribute(lambda dense: dense.kernel)
+    assert clone.attached is clone.layers[1].kernel
+
+
+def test_method_of_a_layer_that_a_model_holds():
+    model, clone = with_attribute(lambda dense: dense.call)
+    assert clone.attached.__self__ is clone.layers[1]
+
+
+def test_function_that_a_model_holds():
+    model, clone = with_attribute(lambda dense: lambda: dense)
+    assert clone.attached() is clone.layers[1]
+
+
+def test_variable_that_a_model_holds():
+    model, clone = with_attribute(lambda dense: new_variable([1., 2.]))
+    assert clone.attached is not model.attached
+    clone.set_weights(model.get_weights())
+    np.testing.assert_allclose(value_of(clone.attached), [1, 2])
+    set_variable(model.attached, [3., 4.])
+    np.testing.assert_allclose(value_of(clone.attached), [1, 2])
+
+
+def test_model_of_the_same_layers_that_a_model_holds():
+    model, clone = with_attribute(lambda dense: Model(dense.input, dense.output))
+    assert clone.attached is not model.attached
+    assert clone.attached.layers[1] is clone.layers[1]
+    assert clone.attached.outputs[0] is clone.layers[1].output
+
+
+def test_layer_outside_of_the_graph():
+    def make(dense):
+        layer = layers.Dense(5, name='aside')
+        layer.build((None, 7))
+        return layer
+    model, clone = with_attribute(make)
+    assert clone.attached is not model.attached
+    clone.set_weights(model.get_weights())
+    for original, cloned in zip(model.attached.get_weights(),
+                                clone.attached.get_weights()):
+        np.testing.assert_allclose(cloned, original)
+
+
+class ByLayer(layers.Layer):
+    """Has dicts keyed by layers and by their ids, and no config."""
+
+    def __init__(self, function, **kwargs):
+        super().__init__(**kwargs)
+        self.function = function
+        self.inner = [layers.Dense(3), layers.Dense(3)]
+        self.by_layer = dict(zip(self.inner, (1., 2.)))
+        self.by_id = {id(layer): 3. for layer in self.inner}
+
+    def build(self, input_shape):
+        build_inner(self, self.inner, input_shape)
+
+    def call(self, inputs):
+        return sum(factor * self.by_id[id(layer)] *
+                   self.function(call_inner(layer, inputs))
+                   for layer, factor in self.by_layer.items())
+
+
+def test_copied_layer_with_dicts_keyed_by_layers_and_their_ids():
+    model = chain(lambda: ByLayer(lambda x: x))()
+    layer, clone = (each.layers[-1] for each in (model, clone_model(model)))
+    assert list(clone.by_layer) == clone.inner
+    assert list(clone.by_id) == [id(each) for each in clone.inner]
+    assert not set(clone.inner) & set(layer.inner)
+
+
+class LooksItselfUp(layers.Layer):
+    """Looks itself up in a class attribute, and has no config."""
+    table = {}
+
+    def __init__(self, function, **kwargs):
+        super().__init__(**kwargs)
+        self.function, self.key = function, 'key'
+        LooksItselfUp.table[self.key] = self
+
+    def build(self, input_shape):
+        self.factor = self.add_weight(name='factor', shape=(3,),
+                                      initializer='uniform')
+
+    def call(self, inputs):
+        return self.function(LooksItselfUp.table[self.key].factor * inputs)
+
+
+def test_layer_registered_in_its_class_is_not_copied(monkeypatch):
+    monkeypatch.setattr(LooksItselfUp, 'table', {})
+    model = chain(lambda: LooksItselfUp(lambda x: x))()
+    with pytest.raises(ValueError,
+                       match='`LooksItselfUp` keeps its instances in `table`'):
+        clone_model(model)

@@ -1,0 +1,528 @@
+"""User code that inspects attributes and configs, or uses configs several times.
+
+`get_config`, `from_config` and constructors of the user receive the same objects as
+without this package. The released Keras clones most of these models correctly.
+"""
+import ast
+import base64
+import copy
+import hashlib
+import inspect
+import json
+import pickle
+
+import pytest
+from keras import activations, layers, regularizers
+from keras.models import Sequential, clone_model
+from keras_clone.check.gallery import ops
+
+from major_versions import (
+    IS_KERAS2, WithInner, assert_same_outputs, build_inner, call_inner, chain,
+    deserialize, serialize)
+
+
+def swish(x):
+    return x * ops.sigmoid(x)
+
+
+def relu(x):
+    """Has the name of an activation of Keras, but computes something else."""
+    return -ops.relu(-x)
+
+
+def halved(x, factor=.5):
+    return factor * x
+
+
+# Code that inspects functions
+
+
+class NamesItsFunction(layers.Layer):
+    """Its config has a custom name for its function."""
+
+    def __init__(self, activation, **kwargs):
+        super().__init__(**kwargs)
+        self.f = swish if activation == 'swish' else activations.get(activation)
+
+    def call(self, inputs):
+        return self.f(inputs)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        name = 'swish' if self.f is swish else activations.serialize(self.f)
+        return dict(super().get_config(), activation=name)
+
+
+class ComparesFunctions(layers.Layer):
+    """Its config and its `call` depend on the identity of its function."""
+
+    def __init__(self, activation, **kwargs):
+        super().__init__(**kwargs)
+        self.f = activations.get(activation)
+        self.is_relu = self.f is activations.relu
+
+    def call(self, inputs):
+        return 3 * self.f(inputs) if self.is_relu else self.f(inputs)
+
+    def get_config(self):
+        name = 'relu' if self.is_relu else activations.serialize(self.f)
+        return dict(super().get_config(), activation=name)
+
+
+@pytest.mark.parametrize('make, activation', [
+    (NamesItsFunction, 'swish'), (NamesItsFunction, 'tanh'),
+    (ComparesFunctions, 'relu'), (ComparesFunctions, 'tanh')])
+def test_guard_config_that_compares_functions(make, activation, assert_faithful):
+    assert_faithful(chain(lambda: make(activation)))
+
+
+NAMES = {swish: 'swish', activations.relu: 'relu', ops.tanh: 'tanh'}
+FUNCTIONS = {name: function for function, name in NAMES.items()}
+FACTORS = {swish: 3., activations.relu: .5, ops.tanh: 2.}
+
+
+class LooksUpFunction(layers.Layer):
+    """Looks up its function in dicts whose keys are functions."""
+
+    def __init__(self, function, **kwargs):
+        super().__init__(**kwargs)
+        self.f = FUNCTIONS.get(function, function)
+
+    def call(self, inputs):
+        return FACTORS[self.f] * self.f(inputs)
+
+    def get_config(self):
+        return dict(super().get_config(), function=NAMES[self.f])
+
+
+@pytest.mark.parametrize('function', ['swish', 'relu', ops.tanh],
+                         ids=['own', 'of Keras', 'of the backend'])
+def test_guard_config_from_a_dict_keyed_by_functions(function, assert_faithful):
+    assert_faithful(chain(lambda: LooksUpFunction(function)))
+
+
+class InspectsFunction(layers.Layer):
+    """Inspects the name and the signature of its function."""
+
+    def __init__(self, function, **kwargs):
+        super().__init__(**kwargs)
+        if not inspect.isfunction(function):
+            raise TypeError(f'no function: {function!r}')
+        self.f = function
+        self.count = len(inspect.signature(function).parameters)
+        self.tag = function.__name__
+
+    def call(self, inputs):
+        return self.count * self.f(inputs) + len(self.tag)
+
+    def get_config(self):
+        return dict(super().get_config(), function=self.f)
+
+
+@pytest.mark.parametrize('function', [swish, halved])
+def test_guard_constructor_that_inspects_the_signature_of_its_function(
+        function, assert_faithful):
+    assert_faithful(chain(lambda: InspectsFunction(function)))
+
+
+class ReadsItsOwnConfig(layers.Layer):
+    """Creates a layer from its config in `get_config`, as a check."""
+
+    def __init__(self, activation, **kwargs):
+        super().__init__(**kwargs)
+        self.activation = activations.get(activation)
+
+    def call(self, inputs):
+        return self.activation(inputs)
+
+    def get_config(self):
+        config = dict(super().get_config(),
+                      activation=activations.serialize(self.activation))
+        assert type(self)(**copy.deepcopy(config)).activation is self.activation
+        return config
+
+
+def test_guard_get_config_that_creates_a_layer_from_the_config(assert_faithful):
+    assert_faithful(chain(lambda: ReadsItsOwnConfig('softplus')))
+
+
+# Code that inspects layers
+
+
+class ByClassName(WithInner):
+    """Its config contains the class name of its layer, on which `call` depends."""
+
+    def call(self, inputs):
+        factor = 2 if type(self.inner).__name__ == 'Dense' else 1
+        return factor * super().call(inputs)
+
+    def get_config(self):
+        return dict(super().get_config(), name_of_class=type(self.inner).__name__,
+                    inner=self.inner.get_config())
+
+    @classmethod
+    def from_config(cls, config):
+        config = dict(config)
+        name, inner = config.pop('name_of_class'), config.pop('inner')
+        assert type(name) is str and type(inner) is dict
+        return cls(getattr(layers, name).from_config(inner), **config)
+
+
+@pytest.mark.parametrize('make', [
+    lambda: layers.Dense(3, activation='tanh', kernel_regularizer='l2'),
+    lambda: layers.PReLU(alpha_initializer='ones')], ids=['Dense', 'PReLU'])
+def test_guard_config_with_the_class_name_of_a_layer(make, assert_faithful):
+    assert_faithful(chain(lambda: ByClassName(make())))
+
+
+class ReadsAnotherKey(WithInner):
+    """Its `from_config` reads the layer under another key."""
+
+    def __init__(self, inner, gain=2., **kwargs):
+        super().__init__(inner, **kwargs)
+        self.gain = gain
+
+    def call(self, inputs):
+        return self.gain * super().call(inputs)
+
+    def get_config(self):
+        return dict(super().get_config(), gain=self.gain,
+                    inner_config=layers.serialize(self.inner))
+
+    @classmethod
+    def from_config(cls, config):
+        inner = layers.deserialize(config.pop('inner_config'))
+        assert 'inner_config' not in config
+        return cls(inner=inner, **config)
+
+
+@pytest.mark.parametrize('make', [
+    lambda: layers.Dense(2),
+    pytest.param(
+        lambda: Sequential([layers.Dense(4, 'relu'), layers.BatchNormalization()]),
+        marks=pytest.mark.skipif(IS_KERAS2, reason='Keras 2 tracks no weights')),
+], ids=['layer', 'model'])
+def test_guard_from_config_that_reads_a_layer_under_another_key(make,
+                                                                assert_faithful):
+    assert_faithful(chain(lambda: ReadsAnotherKey(make(), gain=3.)))
+
+
+class Registered(layers.Layer):
+    """Adds itself to a class attribute, which `build` reads."""
+    instances = []
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        assert type(self) is Registered
+        Registered.instances.append(self)
+        self.index = len(Registered.instances) - 1
+
+    def build(self, input_shape):
+        assert Registered.instances[self.index] is self
+        self.factor = self.add_weight(name='factor', shape=(1,),
+                                      initializer='uniform')
+
+    def call(self, inputs):
+        return self.factor * inputs
+
+
+def test_guard_layer_that_registers_itself_in_a_list(monkeypatch):
+    monkeypatch.setattr(Registered, 'instances', [])
+    model = chain(Registered)()
+    clone = clone_model(model)
+    for layer in (model.layers[-1], clone.layers[-1]):
+        assert Registered.instances[layer.index] is layer
+
+
+# Uses of a config
+
+
+class AsJson(WithInner):
+    """Its config contains its layer as a string."""
+
+    def written(self):
+        return json.dumps(serialize(self.inner))
+
+    @staticmethod
+    def read(text):
+        return deserialize(json.loads(text))
+
+    def get_config(self):
+        return dict(super().get_config(), inner=self.written())
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(cls.read(config.pop('inner')), **config)
+
+
+class AsJsonOfConfig(AsJson):
+    def written(self):
+        return json.dumps(self.inner.get_config())
+
+    @staticmethod
+    def read(text):
+        return layers.Dense.from_config(json.loads(text))
+
+
+class AsPickle(AsJson):
+    def written(self):
+        pickled = pickle.dumps((type(self.inner), self.inner.get_config()))
+        return base64.b64encode(pickled).decode()
+
+    @staticmethod
+    def read(text):
+        cls, config = pickle.loads(base64.b64decode(text))
+        return cls.from_config(config)
+
+
+class AsLiteral(AsJson):
+    def written(self):
+        return repr(self.inner.get_config())
+
+    @staticmethod
+    def read(text):
+        return layers.Dense.from_config(ast.literal_eval(text))
+
+
+@pytest.mark.parametrize('make', [AsJson, AsJsonOfConfig, AsPickle, AsLiteral])
+def test_guard_config_of_a_layer_as_a_string(make, assert_faithful):
+    assert_faithful(chain(lambda: make(layers.Dense(
+        2, activation='relu', kernel_regularizer='l2', bias_initializer='ones'))))
+
+
+def test_guard_recurrent_layer_as_json(assert_faithful):
+    assert_faithful(chain(lambda: AsJson(layers.Bidirectional(
+        layers.GRU(3, return_sequences=True))), shape=(4, 3)))
+
+
+class ThroughJson(layers.Wrapper):
+    """A wrapper whose config is converted to JSON and back."""
+
+    def build(self, input_shape):
+        if not self.layer.built:
+            self.layer.build(input_shape)
+            self.layer.built = True
+
+    def call(self, inputs):
+        return 2 * call_inner(self.layer, inputs)
+
+    def compute_output_shape(self, input_shape):
+        return self.layer.compute_output_shape(input_shape)
+
+    def get_config(self):
+        return json.loads(json.dumps(super().get_config()))
+
+
+def test_guard_wrapper_whose_config_goes_through_json(assert_faithful):
+    assert_faithful(chain(lambda: ThroughJson(layers.Dense(
+        3, activation='relu', kernel_regularizer=regularizers.L1L2(.1, .2)))))
+
+
+class HashesConfig(WithInner):
+    """Computes with a hash of a config."""
+
+    def __init__(self, inner, **kwargs):
+        super().__init__(deserialize(inner), **kwargs)
+        self.text = json.dumps(inner, sort_keys=True)
+        self.factor = float(hashlib.md5(self.text.encode()).digest()[0])
+
+    def call(self, inputs):
+        return self.factor * super().call(inputs)
+
+    def get_config(self):
+        return dict(super().get_config(), inner=json.loads(self.text))
+
+
+def test_guard_digest_of_a_config(assert_faithful):
+    config = serialize(layers.Dense(2, name='inner'))
+    assert_faithful(chain(lambda: HashesConfig(config)))
+
+
+class CountsGetConfig(layers.Layer):
+    """Counts and logs the calls of `get_config`."""
+
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.units = units
+        self.calls = []
+
+    def call(self, inputs):
+        return self.units * inputs
+
+    def get_config(self):
+        config = dict(super().get_config(), units=self.units)
+        self.calls.append('{units:d} {name:s}'.format(**config))
+        return config
+
+
+def test_guard_config_with_side_effects():
+    model = chain(lambda: CountsGetConfig(2, name='logged'))()
+    clone = clone_model(model)
+    assert clone.layers[-1].units == 2
+    assert set(model.layers[-1].calls) == {'2 logged'}
+    assert clone.layers[-1].calls is not model.layers[-1].calls
+
+
+class DeepCopiesInConfig(WithInner):
+    """Deep-copies the config of its layer in `get_config` and `from_config`."""
+
+    def get_config(self):
+        return copy.deepcopy(dict(super().get_config(),
+                                  inner=layers.serialize(self.inner)))
+
+    @classmethod
+    def from_config(cls, config):
+        config = copy.deepcopy(config)
+        return cls(layers.deserialize(config.pop('inner')), **config)
+
+
+def test_guard_config_that_is_deep_copied(assert_faithful):
+    assert_faithful(chain(lambda: DeepCopiesInConfig(
+        layers.Dense(2, activation='relu'))))
+
+
+# Configs that are read several times
+
+
+class Copies(layers.Layer):
+    """Creates several layers from one config."""
+
+    def __init__(self, config, count=3, **kwargs):
+        super().__init__(**kwargs)
+        self.config, self.count = config, count
+        self.copies = [layers.deserialize(config) for _ in range(count)]
+
+    def build(self, input_shape):
+        build_inner(self, self.copies, input_shape)
+
+    def call(self, inputs):
+        return sum((i + 1) * call_inner(layer, inputs)
+                   for i, layer in enumerate(self.copies))
+
+    def compute_output_shape(self, input_shape):
+        return self.copies[0].compute_output_shape(input_shape)
+
+    def get_config(self):
+        return dict(super().get_config(), config=self.config, count=self.count)
+
+
+def test_guard_several_layers_from_one_config(assert_faithful):
+    config = layers.serialize(layers.Dense(2, activation='tanh'))
+    assert_faithful(chain(lambda: Copies(config)))
+    assert len(clone_model(chain(lambda: Copies(config))()).weights) == 6
+
+
+class CopiesOfALayer(Copies):
+    """The same; its config is that of the first layer."""
+
+    def __init__(self, template, count=3, **kwargs):
+        layers.Layer.__init__(self, **kwargs)
+        self.count = count
+        self.copies = [self.copied(template) for _ in range(count)]
+
+    @staticmethod
+    def copied(layer):
+        return type(layer).from_config(layer.get_config())
+
+    def get_config(self):
+        return dict(layers.Layer.get_config(self), count=self.count,
+                    template=layers.serialize(self.copies[0]))
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(layers.deserialize(config.pop('template')), **config)
+
+
+class DeepCopies(CopiesOfALayer):
+    copied = staticmethod(copy.deepcopy)
+
+
+@pytest.mark.parametrize('make', [CopiesOfALayer, pytest.param(
+    DeepCopies, marks=pytest.mark.skipif(
+        not IS_KERAS2, reason='Keras 3 changes a tuple in their config to a list'))])
+def test_guard_copies_of_a_layer_are_faithful(make, assert_faithful):
+    assert_faithful(chain(lambda: make(layers.Dense(2))))
+
+
+@pytest.mark.parametrize('make', [CopiesOfALayer, DeepCopies])
+def test_guard_copies_of_a_layer(make):
+    model = chain(lambda: make(layers.Dense(2)))()
+    clone = clone_model(model)
+    assert len(clone.weights) == 6
+    assert_same_outputs(model, clone)
+
+
+class SameConfigTwice(layers.Layer):
+    """Its config has the same dict under two keys, for two layers."""
+
+    def __init__(self, first, second, **kwargs):
+        super().__init__(**kwargs)
+        self.first, self.second = map(layers.deserialize, (first, second))
+
+    def build(self, input_shape):
+        build_inner(self, [self.first, self.second], input_shape)
+
+    def call(self, inputs):
+        return call_inner(self.first, inputs) - 2 * call_inner(self.second, inputs)
+
+    def compute_output_shape(self, input_shape):
+        return self.first.compute_output_shape(input_shape)
+
+    def get_config(self):
+        config = layers.serialize(self.first)
+        return dict(super().get_config(), first=config, second=config)
+
+
+def test_guard_one_config_of_two_layers(assert_faithful):
+    config = layers.serialize(layers.Dense(2, name='inner'))
+    assert_faithful(chain(lambda: SameConfigTwice(config, config)))
+
+
+# The same, with functions and classes that are not registered
+
+
+class Scale(layers.Layer):
+    """A custom layer with a weight, an argument and a function."""
+
+    def __init__(self, factor, activation=None, **kwargs):
+        super().__init__(**kwargs)
+        self.factor = factor
+        self.activation = activations.get(activation)
+
+    def build(self, input_shape):
+        self.scale = self.add_weight(name='scale', shape=(input_shape[-1],),
+                                     initializer='ones')
+
+    def call(self, inputs):
+        return self.activation(self.factor * self.scale * inputs)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        return dict(super().get_config(), factor=self.factor,
+                    activation=activations.serialize(self.activation))
+
+
+@pytest.mark.parametrize('make', [
+    lambda: layers.Dense(3, activation=swish), lambda: Scale(2., swish),
+    lambda: NamesItsFunction('swish')], ids=['function', 'class', 'both'])
+@pytest.mark.parametrize('wrap', [
+    AsJson, ReadsAnotherKey, DeepCopiesInConfig, ThroughJson],
+    ids=lambda wrap: wrap.__name__)
+def test_custom_object_that_is_not_registered(wrap, make, assert_faithful):
+    assert_faithful(chain(lambda: wrap(make())))
+
+
+@pytest.mark.parametrize('make', [
+    lambda: Scale(2., relu), lambda: ReadsAnotherKey(layers.Dense(2))],
+    ids=['Scale', 'ReadsAnotherKey'])
+def test_several_layers_of_a_class_that_is_not_registered(make, assert_faithful):
+    assert_faithful(chain(lambda: CopiesOfALayer(make())))
+    model = chain(lambda: CopiesOfALayer(make()))()
+    clone = clone_model(model)
+    assert len(clone.weights) == len(model.weights)
+    assert len({id(each) for each in clone.layers[-1].copies}) == 3
+    assert_same_outputs(model, clone)

@@ -1,0 +1,109 @@
+"""What differs between the major versions of Keras, for tests that hold for both."""
+import keras
+import numpy as np
+from keras import layers
+from keras.models import Model
+
+IS_KERAS2 = keras.__version__.startswith('2.')
+ONES = np.ones((2, 3), 'float32')
+
+if IS_KERAS2:
+    from keras import backend
+    serialize, deserialize = layers.serialize, layers.deserialize
+    new_variable, set_variable = backend.variable, backend.set_value
+    value_of = backend.eval
+
+    def outputs_of(model, value):
+        return model.predict(value)
+
+    def call_inner(layer, inputs):
+        """Calls a layer within the `call` of another."""
+        return layer.call(inputs)
+
+    def build_inner(outer, inner, input_shape):
+        """Builds the layers of another layer, which gets their weights."""
+        for layer in inner:
+            layer.build(input_shape)
+            layer.built = True
+            outer._trainable_weights += layer.trainable_weights
+
+else:
+    from keras import ops
+    new_variable, value_of = keras.Variable, ops.convert_to_numpy
+
+    def serialize(layer):
+        return keras.saving.serialize_keras_object(layer)
+
+    def deserialize(config):
+        return keras.saving.deserialize_keras_object(config)
+
+    def outputs_of(model, value):
+        return ops.convert_to_numpy(model(value))
+
+    def set_variable(variable, value):
+        variable.assign(value)
+
+    def call_inner(layer, inputs):
+        """Calls a layer within the `call` of another."""
+        return layer(inputs)
+
+    def build_inner(outer, inner, input_shape):
+        """Builds the layers of another layer, which gets their weights."""
+        for layer in inner:
+            if not layer.built:
+                layer.build(input_shape)
+
+
+class WithInner(layers.Layer):
+    """Base class of layers that use another layer."""
+
+    def __init__(self, inner, **kwargs):
+        super().__init__(**kwargs)
+        self.inner = inner
+
+    def build(self, input_shape):
+        build_inner(self, [self.inner], input_shape)
+
+    def call(self, inputs):
+        return call_inner(self.inner, inputs)
+
+    def compute_output_shape(self, input_shape):
+        return self.inner.compute_output_shape(input_shape)
+
+
+def chain(*makers, shape=(3,)):
+    """Returns a function that builds a functional model of new layers."""
+    def build():
+        x = inputs = layers.Input(shape, name='x')
+        for make_layer in makers:
+            x = make_layer()(x)
+        return Model(inputs, x)
+    return build
+
+
+def after_dense(make_layer, units=3):
+    """Returns a model of a `Dense` and a layer that is made from it once built."""
+    x = layers.Input((3,), name='x')
+    dense = layers.Dense(units)
+    y = dense(x)
+    return Model(x, make_layer(dense)(y))
+
+
+def assert_same_outputs(model, clone, value=ONES):
+    """Checks that the clone computes the same, with its own weights.
+
+    # Returns
+        The outputs of the model, before its weights were changed.
+    """
+    clone.set_weights(model.get_weights())
+    expected = outputs_of(model, value)
+    np.testing.assert_allclose(outputs_of(clone, value), expected, rtol=1e-5)
+    model.set_weights([weight + 1 for weight in model.get_weights()])
+    np.testing.assert_allclose(outputs_of(clone, value), expected, rtol=1e-5)
+    return expected
+
+
+def assert_equal_and_independent(model, clone, value=ONES):
+    """Checks that the clone computes the same, and the model by its new weights."""
+    expected = assert_same_outputs(model, clone, value)
+    assert not np.allclose(outputs_of(model, value), expected)
