@@ -284,6 +284,9 @@ class _Cloner(Cloner):
         return self.recreated(layer)
 
     def recreated(self, layer):
+        if self._copies_weights and layer.built and not layer._inbound_nodes:
+            # A layer called its `build`: the input shape is not known.
+            return self.copied_with_weights(layer)
         inner = self.layers_within(layer)[1:]
         if K.backend() == 'tensorflow' and any(isinstance(each, Network)
                                                for each in inner):

@@ -34,6 +34,7 @@ from keras_clone.holding import Walk
 from keras_clone.holding import attributes_of
 from keras_clone.holding import holds_atoms
 from keras_clone.holding import is_opaque
+from keras_clone.holding import parts_of
 from keras_clone.holding import container_like
 from keras_clone.holding import fill
 from keras_clone.holding import unwrapped
@@ -67,7 +68,7 @@ class Cloner:
         self._state_map, self._state = {}, {}
         self._clones = set()  # The ids of all clones.
         self._walk = Walk(self._needs_replacement, self._replacement)
-        self._copies_state = self._has_stale_copies = False
+        self._copies_state = self._has_stale_copies = self._copies_weights = False
         self._compared = {}
 
     # To be defined by an overlay.
@@ -285,7 +286,7 @@ class Cloner:
                     if not clone.built or self._is_built_like(clone, layer):
                         return clone
                 self._restore(before)
-            return self._copy(layer, is_built_again=False)
+            return self.copied_with_weights(layer)
         except Exception as reason:
             raise ValueError(
                 "Cannot clone layer '{}' of class `{}`: {}. Keras itself cannot "
@@ -293,6 +294,14 @@ class Cloner:
                 'constructor from `get_config()`, as plain data.'.format(
                     layer.name, type(layer).__name__, _summary(reason),
                     _summary(error))) from error
+
+    def copied_with_weights(self, layer):
+        """Returns a copy of a layer that has the values of its weights."""
+        was_outer, self._copies_weights = self._copies_weights, True
+        try:
+            return self._copy(layer, is_built_again=False)
+        finally:
+            self._copies_weights = was_outer
 
     def _records(self):
         """Returns the containers in which clones are registered."""
@@ -319,7 +328,7 @@ class Cloner:
         if is_built_again:
             self.build(layer, clone)
             if clone.built:
-                self._pair_again(layer, clone)
+                self._pair_state(layer, clone)
                 self._copy_missing_attributes(layer, clone)
         elif hasattr(layer, 'built'):
             clone.built = layer.built
@@ -339,21 +348,6 @@ class Cloner:
         keys = container if isinstance(container, dict) else ()
         return sum(self.is_weight(each) or self.is_layer(each)
                    for each in [*keys, *_values(container)])
-
-    def _pair_again(self, layer, clone):
-        """Pairs a layer's weights with those that `build` created, instead of those
-        that copies of functions and objects had needed before."""
-        replaced = [each for each in self.own_state(layer)
-                    if id(each) in self._state_map]
-        for each in replaced:
-            del self._state_map[id(each)]
-        self._pair_state(layer, clone)
-        if replaced:
-            self._walk.forget()
-            for name, value in self.attributes(layer).items():
-                if not isinstance(value, CONTAINERS) and self._walk.reaches(value):
-                    self.set_attribute(clone, name, vars(clone).get(name, MISSING),
-                                       self.value(value))
 
     def _copy_missing_attributes(self, layer, clone):
         for name, value in self.attributes(layer).items():
@@ -386,7 +380,20 @@ class Cloner:
         return self._unshared(value, is_left_out)
 
     def _is_set_by_build_or_call(self, value):
-        return self.is_weight(value) or self._is_call_result(value)
+        return self._is_call_result(value) or (
+            not isinstance(value, CONTAINERS) and self._holds_weight(value))
+
+    def _holds_weight(self, value):
+        """Returns whether a value is a weight or holds one, other than in layers."""
+        waiting, seen = [value], {}  # Keeps values alive, as in `Walk`.
+        while waiting:
+            each = waiting.pop()
+            if self.is_weight(each):
+                return True
+            if id(each) not in seen and not self._needs_replacement(each):
+                seen[id(each)] = each
+                waiting += parts_of(each)
+        return False
 
     def _is_call_result(self, value):
         """Returns whether a value is a tensor that a call of the layer stored, as

@@ -324,7 +324,7 @@ class Filled(OneShape):
     def __init__(self, kind, function, **kwargs):
         super().__init__(**kwargs)
         self.function, self.kind = function, kind
-        self.held = {'dict': {}, 'index': [None, None]}.get(kind, [])
+        self.held = {} if kind == 'dict' else []
         if kind == 'partly in the constructor':
             self.held.append(self.new_weight('a'))
 
@@ -335,8 +335,6 @@ class Filled(OneShape):
         for index, name in enumerate('ab'):
             if self.kind == 'dict':
                 self.held[name] = self.new_weight(name)
-            elif self.kind == 'index':
-                self.held[index] = self.new_weight(name)
             elif len(self.held) == index:
                 self.held.append(self.new_weight(name))
         if self.kind == 'object':
@@ -354,8 +352,7 @@ class Filled(OneShape):
 
 FILLED = {
     'filled, ' + kind: functools.partial(Filled, kind, scaled)
-    for kind in ('closure', 'dict', 'index', 'list', 'object',
-                 'partly in the constructor')}
+    for kind in ('closure', 'dict', 'list', 'object', 'partly in the constructor')}
 
 
 def weight_in(value):
