@@ -2,10 +2,12 @@
 import threading
 
 import keras
-from keras import activations, initializers, layers, ops, regularizers
+from keras import activations, layers
+from keras_clone.check.gallery import ops
+
+from major_versions import IS_KERAS2
 
 TWO = 2
-RELEASE = tuple(map(int, keras.__version__.split('.')))
 
 
 def gelu(x):
@@ -36,7 +38,8 @@ class Scale(layers.Layer):
         self.activation = activations.get(activation)
 
     def build(self, input_shape):
-        self.scale = self.add_weight(shape=(input_shape[-1],), initializer='ones')
+        self.scale = self.add_weight(name='scale', shape=(input_shape[-1],),
+                                     initializer='ones')
 
     def call(self, inputs):
         return self.activation(self.factor * self.scale * inputs)
@@ -45,8 +48,8 @@ class Scale(layers.Layer):
         return input_shape
 
     def get_config(self):
-        return {**super().get_config(), 'factor': self.factor,
-                'activation': activations.serialize(self.activation)}
+        return dict(super().get_config(), factor=self.factor,
+                    activation=activations.serialize(self.activation))
 
 
 class Both(layers.Layer):
@@ -85,17 +88,6 @@ class Holder(layers.Layer):
         return {**super().get_config(), 'held': list(self.held)}
 
 
-class WithoutConfig(layers.Layer):
-    """Takes a function as an argument, and has no config."""
-
-    def __init__(self, function, **kwargs):
-        super().__init__(**kwargs)
-        self.function = function
-
-    def call(self, inputs):
-        return self.function(inputs)
-
-
 class Bare(layers.Layer):
     """Its constructor takes no `**kwargs`."""
 
@@ -125,45 +117,9 @@ class Once(Forgetful):
     """No second instance can be created: its `__new__` requires an argument."""
 
     def __new__(cls, factor, **kwargs):
+        if IS_KERAS2:
+            return super().__new__(cls)
         return super().__new__(cls, factor, **kwargs)
-
-
-class Cell(layers.SimpleRNNCell):
-    pass
-
-
-class Ones(initializers.Initializer):
-    """Has the name of a Keras initializer, but returns twos."""
-
-    def __call__(self, shape, dtype=None):
-        return 2 * ops.ones(shape, dtype)
-
-    def get_config(self):
-        return {}
-
-
-class Strong(regularizers.Regularizer):
-    """A regularizer without a config."""
-
-    def __init__(self, factor):
-        self.factor = factor
-
-    def __call__(self, x):
-        return self.factor * ops.sum(x)
-
-
-class Noise(layers.Layer):
-    """Its config contains a seed generator, which has a state."""
-
-    def __init__(self, seed, **kwargs):
-        super().__init__(**kwargs)
-        self.seed = seed
-
-    def call(self, inputs):
-        return inputs + keras.random.normal(ops.shape(inputs), seed=self.seed)
-
-    def get_config(self):
-        return {**super().get_config(), 'seed': self.seed}
 
 
 class Pausing(layers.Layer):

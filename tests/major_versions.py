@@ -4,7 +4,8 @@ import numpy as np
 from keras import layers
 from keras.models import Model
 
-IS_KERAS2 = keras.__version__.startswith('2.')
+RELEASE = tuple(map(int, keras.__version__.split('.')[:3]))
+IS_KERAS2 = RELEASE < (3,)
 ONES = np.ones((2, 3), 'float32')
 
 if IS_KERAS2:

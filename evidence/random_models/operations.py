@@ -1,7 +1,7 @@
 """The operations that random models consist of: what all releases have in common.
 
 `operations_keras2.py` and `operations_keras3.py` register the operations, each for
-one major version of Keras.
+one major version of Keras. `custom.py` has the custom classes that both use.
 
 Two kinds of tensors go from layer to layer: sequences, of shape (batch, STEPS,
 UNITS), masked or not, and vectors, of shape (batch, UNITS), not masked.

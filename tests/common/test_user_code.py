@@ -16,6 +16,7 @@ from keras import activations, layers, regularizers
 from keras.models import Sequential, clone_model
 from keras_clone.check.gallery import ops
 
+from custom_objects import Scale, relu
 from major_versions import (
     IS_KERAS2, WithInner, assert_same_outputs, build_inner, call_inner, chain,
     deserialize, serialize)
@@ -23,11 +24,6 @@ from major_versions import (
 
 def swish(x):
     return x * ops.sigmoid(x)
-
-
-def relu(x):
-    """Has the name of an activation of Keras, but computes something else."""
-    return -ops.relu(-x)
 
 
 def halved(x, factor=.5):
@@ -481,29 +477,6 @@ def test_guard_one_config_of_two_layers(assert_faithful):
 
 
 # The same, with functions and classes that are not registered
-
-
-class Scale(layers.Layer):
-    """A custom layer with a weight, an argument and a function."""
-
-    def __init__(self, factor, activation=None, **kwargs):
-        super().__init__(**kwargs)
-        self.factor = factor
-        self.activation = activations.get(activation)
-
-    def build(self, input_shape):
-        self.scale = self.add_weight(name='scale', shape=(input_shape[-1],),
-                                     initializer='ones')
-
-    def call(self, inputs):
-        return self.activation(self.factor * self.scale * inputs)
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
-    def get_config(self):
-        return dict(super().get_config(), factor=self.factor,
-                    activation=activations.serialize(self.activation))
 
 
 @pytest.mark.parametrize('make', [

@@ -18,80 +18,8 @@ from keras.layers import deserialize, serialize
 from keras.models import Model, Sequential, clone_model
 from keras.utils import custom_object_scope, get_custom_objects
 
+from custom_objects import TWO, Once, Scale, Thrice, gelu, relu
 from major_versions import chain
-
-TWO = 2
-
-
-def gelu(x):
-    return .5 * x * (1 + K.tanh(x))
-
-
-def relu(x):
-    """Has the name of a Keras activation, but computes something else."""
-    return -K.relu(-x)
-
-
-class Thrice:
-    """A callable object with a method that can be passed to layers."""
-
-    def __call__(self, x):
-        return 3 * x
-
-    def method(self, x):
-        return 4 * x
-
-
-class Scale(Layer):
-    """A custom layer with a weight, an argument and a function."""
-
-    def __init__(self, factor, activation=None, **kwargs):
-        super().__init__(**kwargs)
-        self.factor = factor
-        self.activation = activations.get(activation)
-
-    def build(self, input_shape):
-        self.scale = self.add_weight(name='scale', shape=(input_shape[-1],),
-                                     initializer='ones')
-        super().build(input_shape)
-
-    def call(self, inputs):
-        return self.activation(self.factor * self.scale * inputs)
-
-    def get_config(self):
-        config = super().get_config()
-        config.update(factor=self.factor,
-                      activation=activations.serialize(self.activation))
-        return config
-
-
-class WithoutConfig(Layer):
-    """Has no config, and takes no `**kwargs`."""
-
-    def __init__(self, factor):
-        super().__init__()
-        self.factor = factor
-
-    def call(self, inputs):
-        return self.factor * inputs
-
-
-class Forgetful(Layer):
-    """Its config lacks a required argument."""
-
-    def __init__(self, factor, **kwargs):
-        super().__init__(**kwargs)
-        self._kept = 1 - factor
-
-    def call(self, inputs):
-        return self._kept * inputs
-
-
-class Once(Forgetful):
-    """No second instance can be created: its `__new__` requires an argument."""
-
-    def __new__(cls, factor, **kwargs):
-        return super().__new__(cls)
 
 
 class Both(Layer):
@@ -213,25 +141,6 @@ class Stack(Model):
     def __init__(self, units):
         x = Input((3,))
         super().__init__(x, Dense(units)(x))
-
-
-@pytest.mark.parametrize('function', [
-    lambda x: TWO * x,
-    gelu,
-    functools.partial(lambda x, factor: factor * x, factor=5.),
-    Thrice(),
-    Thrice().method,
-    lambda x, mask=None: 2 * x,
-    lambda x, factor=TWO: factor * x,
-], ids=['lambda with a global', 'named', 'partial', 'object', 'bound method',
-        'takes a mask', 'default'])
-def test_lambda(function, assert_faithful):
-    assert_faithful(chain(lambda: Lambda(function)))
-
-
-def test_lambda_with_a_closure(assert_faithful):
-    factor = 3.
-    assert_faithful(chain(lambda: Lambda(lambda x: factor * x)))
 
 
 def test_lambda_with_output_shape_and_arguments(assert_faithful):
@@ -479,24 +388,6 @@ def test_function_that_get_config_uses(assert_faithful):
         lambda: UsesFunctionInGetConfig(lambda x, factor=TWO: factor * x)))
 
 
-def test_layer_without_a_config(assert_faithful):
-    def build():
-        model = chain(lambda: WithoutConfig(3.))()
-        model.layers[-1].trainable = False
-        return model
-    assert_faithful(build)
-
-
-def test_layer_whose_config_lacks_an_argument(assert_faithful):
-    assert_faithful(chain(lambda: Forgetful(3.)))
-
-
-def test_layer_that_cannot_be_created_again_is_refused():
-    model = chain(lambda: Once(2., name='once'))()
-    with pytest.raises(ValueError, match="'once'.*`get_config\\(\\)`"):
-        clone_model(model)
-
-
 def test_guard_shared_layer(assert_faithful):
     def build():
         a, b = Input((3,)), Input((3,))
@@ -622,31 +513,9 @@ def test_custom_objects_are_unchanged_even_if_cloning_raises():
     assert get_custom_objects() == before
 
 
-def test_attributes_of_the_original_are_unchanged():
-    layer = Lambda(lambda x, a: x, arguments={'a': [1]})
-    model = chain(lambda: layer)()
-    before = {name: (id(value), repr(value)) for name, value in vars(layer).items()}
-    clone_model(model)
-    assert before == {name: (id(value), repr(value))
-                      for name, value in vars(layer).items()}
-
-
 def test_guard_initializer_is_not_shared():
     model = chain(lambda: Dense(2, kernel_initializer=initializers.Constant(3.)))()
     original, cloned = (each.layers[-1].kernel_initializer
                         for each in (model, clone_model(model)))
     assert cloned is not original
     assert cloned.get_config() == original.get_config()
-
-
-def test_guard_layer_is_created_once():
-    created = []
-
-    class Counted(Dense):
-        @classmethod
-        def from_config(cls, config):
-            created.append(config)
-            return super().from_config(config)
-
-    clone_model(chain(lambda: Counted(2, kernel_initializer='he_normal'))())
-    assert len(created) == 1

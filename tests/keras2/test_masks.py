@@ -9,6 +9,7 @@ from keras import backend as K
 from keras.layers import (LSTM, Add, Bidirectional, Dense, Embedding, Input, Lambda,
                           Layer, Masking)
 from keras.models import Model, clone_model
+from keras_clone.check.gallery.keras2 import TwoOutputs
 
 
 class StepsThatAreNotZero(Layer):
@@ -16,20 +17,6 @@ class StepsThatAreNotZero(Layer):
 
     def compute_mask(self, inputs, mask=None):
         return K.any(K.not_equal(inputs, 0), axis=-1)
-
-
-class Twice(Layer):
-    """Two outputs, with the mask of the input for both, as in `Layer`."""
-
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.supports_masking = True
-
-    def call(self, inputs):
-        return [inputs, 2 * inputs]
-
-    def compute_output_shape(self, input_shape):
-        return [input_shape, input_shape]
 
 
 class Halves(Layer):
@@ -72,7 +59,7 @@ def test_two_outputs_without_mask_support_in_2_2_4(assert_faithful):
 def test_two_outputs_with_the_mask_of_the_input_in_2_2_4(assert_faithful):
     def build():
         words, embedded = masked_words()
-        first, second = Twice()(embedded)
+        first, second = TwoOutputs()(embedded)
         return Model(words, [LSTM(2)(first), LSTM(2)(second)])
     assert_faithful(build)
 

@@ -13,6 +13,7 @@ from keras.layers import (GRU, LSTM, RNN, BatchNormalization, Bidirectional, Den
 from keras.models import Model, Sequential, clone_model
 from keras.utils import get_custom_objects
 
+from custom_objects import relu
 from major_versions import chain
 
 
@@ -716,9 +717,17 @@ class RaisesInNew(RaisesInConstructor):
         return super().__new__(cls)
 
 
-def relu(x):
-    """Has the name of a Keras activation, but computes something else."""
-    return -K.relu(-x)
+def assert_leaves_nothing_behind(model, error, monkeypatch):
+    """Checks that an exception in cloning changes neither the model nor Keras."""
+    from keras_clone.check.independence import changes, snapshot
+    before, objects = snapshot(model), dict(get_custom_objects())
+    monkeypatch.setattr(RaisesInConstructor, 'error', error())
+    with pytest.raises(error):
+        clone_model(model)
+    monkeypatch.undo()
+    assert not changes(before, snapshot(model))
+    assert get_custom_objects() == objects
+    assert_computes_the_same(model, clone_model(model))
 
 
 @pytest.mark.parametrize('wrap', [
@@ -728,33 +737,17 @@ def relu(x):
 @pytest.mark.parametrize('error', [KeyboardInterrupt, SystemExit],
                          ids=lambda error: error.__name__)
 def test_interrupted_clone_leaves_nothing_behind(error, wrap, monkeypatch):
-    from keras_clone.check.independence import changes, snapshot
     model = chain(lambda: Dense(3), lambda: Dense(3, activation='relu'),
                   wrap(RaisesInConstructor))()
-    before, objects = snapshot(model), dict(get_custom_objects())
-    monkeypatch.setattr(RaisesInConstructor, 'error', error())
-    with pytest.raises(error):
-        clone_model(model)
-    monkeypatch.undo()
-    assert not changes(before, snapshot(model))
-    assert get_custom_objects() == objects
-    assert_computes_the_same(model, clone_model(model))
+    assert_leaves_nothing_behind(model, error, monkeypatch)
 
 
 @pytest.mark.parametrize('error', [KeyboardInterrupt, SystemExit, ValueError],
                          ids=lambda error: error.__name__)
 def test_failed_clone_with_functions_of_the_user_leaves_nothing_behind(
         error, monkeypatch):
-    from keras_clone.check.independence import changes, snapshot
     model = chain(lambda: Dense(3, activation=relu), lambda: Reshape((1, 3)),
                   lambda: TimeDistributed(StoresOtherValue(.5)), RaisesInNew)()
-    before, objects = snapshot(model), dict(get_custom_objects())
-    monkeypatch.setattr(RaisesInConstructor, 'error', error())
-    with pytest.raises(error):
-        clone_model(model)
-    monkeypatch.undo()
-    assert not changes(before, snapshot(model))
-    assert get_custom_objects() == objects
-    assert_computes_the_same(model, clone_model(model))
+    assert_leaves_nothing_behind(model, error, monkeypatch)
     assert Dense.from_config({'units': 2, 'activation': 'relu'}).activation is (
         activations.relu)

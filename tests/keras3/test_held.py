@@ -12,9 +12,8 @@ import pytest
 from keras import Model, layers, ops
 from keras.models import clone_model
 
-from custom_objects import RELEASE
 from major_versions import (
-    ONES, after_dense, assert_equal_and_independent, chain, outputs_of)
+    ONES, RELEASE, after_dense, assert_equal_and_independent, chain, outputs_of)
 
 
 @dataclasses.dataclass(eq=False)

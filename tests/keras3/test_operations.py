@@ -5,7 +5,8 @@ import pytest
 from keras import Model, layers, ops
 from keras.models import clone_model
 
-from custom_objects import RELEASE, TWO, Thrice
+from custom_objects import TWO, Thrice
+from major_versions import RELEASE
 
 
 NOT_ON_TORCH = pytest.mark.skipif(

@@ -13,8 +13,8 @@ import pytest
 from keras import Model, Sequential, layers, ops
 from keras.models import clone_model
 
-from custom_objects import RELEASE, TWO, Bare, Both, Once, Pausing, Scale, gelu, relu
-from major_versions import chain
+from custom_objects import TWO, Bare, Both, Once, Pausing, Scale, gelu, relu
+from major_versions import RELEASE, chain
 
 REFUSED = 'disallowed by default|deserialization of a'
 

@@ -12,8 +12,8 @@ import pytest
 from keras import Model, Sequential, activations, layers, ops, regularizers
 from keras.models import clone_model
 
-from custom_objects import RELEASE, Pausing, gelu
-from major_versions import chain
+from custom_objects import Pausing, gelu
+from major_versions import RELEASE, chain
 
 ONES = np.ones((2, 3), 'float32')
 on_tensorflow = pytest.mark.skipif(keras.backend.backend() != 'tensorflow',

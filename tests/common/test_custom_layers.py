@@ -1,0 +1,78 @@
+"""Custom layers and functions that both major versions of Keras can use."""
+import functools
+
+import pytest
+from keras import layers
+from keras.models import clone_model
+from keras_clone.check.gallery import ops
+
+from custom_objects import TWO, Bare, Forgetful, Once, Thrice, gelu
+from major_versions import chain
+
+
+def keyword_default(x, *, factor=TWO):
+    return factor * x
+
+
+@pytest.mark.parametrize('function', [
+    lambda x: TWO * x,
+    lambda x: gelu(x),
+    gelu,
+    functools.partial(lambda x, factor: factor * x, factor=5.),
+    Thrice(),
+    Thrice().method,
+    lambda x, mask=None: 2 * x,
+    lambda x, factor=TWO: factor * x,
+    lambda x, *, factor=3: factor * x,
+    keyword_default,
+    ops.relu,
+], ids=['lambda with a global', 'lambda that calls', 'named', 'partial', 'object',
+        'bound method', 'takes a mask', 'default', 'keyword-only default',
+        'named, keyword-only default', 'guard of Keras'])
+def test_lambda(function, assert_faithful):
+    assert_faithful(chain(lambda: layers.Lambda(function)))
+
+
+def test_lambda_with_a_closure(assert_faithful):
+    factor = 3.
+    assert_faithful(chain(lambda: layers.Lambda(lambda x: factor * x)))
+
+
+def test_layer_whose_constructor_takes_no_name(assert_faithful):
+    def build():
+        model = chain(lambda: Bare(3.))()
+        model.layers[-1].trainable = False
+        return model
+    assert_faithful(build)
+
+
+def test_layer_whose_config_lacks_an_argument(assert_faithful):
+    assert_faithful(chain(lambda: Forgetful(3.)))
+
+
+def test_layer_that_cannot_be_created_again_is_refused():
+    model = chain(lambda: Once(2., name='once'))()
+    with pytest.raises(ValueError, match="'once'.*`get_config\\(\\)`"):
+        clone_model(model)
+
+
+def test_attributes_of_the_original_are_unchanged():
+    layer = layers.Lambda(lambda x, a: x, arguments={'a': [1]})
+    model = chain(lambda: layer)()
+    before = {name: (id(value), repr(value)) for name, value in vars(layer).items()}
+    clone_model(model)
+    assert before == {name: (id(value), repr(value))
+                      for name, value in vars(layer).items()}
+
+
+def test_guard_layer_is_created_once():
+    created = []
+
+    class Counted(layers.Dense):
+        @classmethod
+        def from_config(cls, config):
+            created.append(config)
+            return super().from_config(config)
+
+    clone_model(chain(lambda: Counted(2, kernel_initializer='he_normal'))())
+    assert len(created) == 1
