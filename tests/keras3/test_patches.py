@@ -2,9 +2,12 @@
 
 `python -m contribute prove` runs the tests that go with them before and after each.
 """
+import contextlib
 import os
 import re
 import shutil
+import sys
+import types
 
 import pytest
 from checkouts import assert_passes_the_checks_of_keras
@@ -79,6 +82,72 @@ def test_apply_together_with_one_patch_equals_apply_patch(installed, copy):
     prove.apply_together(PATCHES[:1], str(copy))
     content = (copy / PATCHES[0].file).read_bytes()
     assert patches.blob_id(content) == PATCHES[0].after
+
+
+# Patches of a release on a newer Keras
+
+@pytest.fixture
+def newer(copy):
+    """The copy with later changes, one of them in the lines that 0005 changes."""
+    path = copy / PATCHES[0].file
+    text = path.read_text()
+    assert text.count(' = Functional(input_tensors') == 1
+    path.write_text('# New.\n' + text.replace(' = Functional(input_tensors',
+                                              ' = Functional(inputs'))
+    return copy
+
+
+def test_patches_for_a_development_build_are_those_of_the_newest_release():
+    assert prove.patches_for('3.16.0.dev2026102704') == PATCHES
+    assert prove.patches_for('3.15.1') == PATCHES
+    assert prove.patches_for('3.16.0') == prove.patches_for(None) == []
+
+
+def test_numbers_of_releases_are_compared_as_numbers(monkeypatch):
+    monkeypatch.setattr(patches, 'releases', lambda: ['3.15.1', '3.9.2', '2.3.1'])
+    assert patches.newest_release() == '3.15.1'
+
+
+def test_patch_is_applied_to_a_newer_keras(newer, installed):
+    before = (newer / PATCHES[0].file).read_text()
+    prove.apply_together(PATCHES[:2], str(newer), os.path.dirname(installed.folder))
+    after = (newer / PATCHES[0].file).read_text().splitlines(True)
+    for patch in PATCHES[:2]:
+        for _, _, lines in patches.hunks_of(patch):
+            after = [line for line in after if line not in lines]
+    assert set(after) < set(before.splitlines(True)) and after[0] == '# New.\n'
+
+
+def test_patch_whose_lines_a_newer_keras_has_changed_changes_nothing(
+        newer, installed):
+    before = (newer / PATCHES[0].file).read_bytes()
+    with pytest.raises(ValueError, match='The changed lines differ'):
+        prove.apply_together(PATCHES, str(newer), os.path.dirname(installed.folder))
+    assert (newer / PATCHES[0].file).read_bytes() == before
+
+
+def test_patch_that_a_newer_keras_has_is_refused(newer, installed):
+    arguments = PATCHES[:1], str(newer), os.path.dirname(installed.folder)
+    prove.apply_together(*arguments)
+    with pytest.raises(ValueError, match='already in keras/src/models/cloning.py'):
+        prove.apply_together(*arguments)
+
+
+def test_proof_fails_if_keras_has_overtaken_a_patch(newer, installed, monkeypatch):
+    proven = []
+    monkeypatch.setattr(prove, '_prove_stages_of_keras_3',
+                        lambda keras, fitting, *others: proven.extend(fitting) or [])
+    monkeypatch.setattr(prove, 'released_keras', lambda *arguments: (
+        contextlib.nullcontext(os.path.dirname(installed.folder))))
+    keras = prove.Installed(str(newer / 'keras'), '3.16.0.dev1', '3.11')
+    fault, = prove._prove_keras_3(keras, types.SimpleNamespace(python=sys.executable))
+    assert fault.startswith('Keras has overtaken 0005-keep-trainable')
+    assert proven == PATCHES[:3] + PATCHES[4:]
+
+
+def test_patches_for_the_installed_release_need_no_download(installed):
+    with prove.released_keras(installed, PATCHES) as folder:
+        assert folder == os.path.dirname(installed.folder)
 
 
 @BY_NAME
