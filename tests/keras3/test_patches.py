@@ -140,7 +140,8 @@ def test_proof_fails_if_keras_has_overtaken_a_patch(newer, installed, monkeypatc
     monkeypatch.setattr(prove, 'released_keras', lambda *arguments: (
         contextlib.nullcontext(os.path.dirname(installed.folder))))
     keras = prove.Installed(str(newer / 'keras'), '3.16.0.dev1', '3.11')
-    fault, = prove._prove_keras_3(keras, types.SimpleNamespace(python=sys.executable))
+    options = types.SimpleNamespace(python=sys.executable)
+    fault, = prove._prove_keras_3(keras, options)
     assert fault.startswith('Keras has overtaken 0005-keep-trainable')
     assert proven == PATCHES[:3] + PATCHES[4:]
 
