@@ -131,8 +131,10 @@ def merge(current, released, changed):
         process = subprocess.Popen(['git', 'merge-file', '-p', '-q'] + paths,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         merged, errors = process.communicate()
+    if process.returncode > 127:  # Otherwise it is the number of conflicts.
+        raise RuntimeError(errors.decode())
     if process.returncode:
-        raise ValueError(errors.decode() or 'The changed lines differ.')
+        raise ValueError('The changed lines differ.')
     return merged
 
 
