@@ -22,7 +22,7 @@ from evidence.random_models.custom import (
     times, with_attributes)
 from evidence.random_models.operations import NESTED, STEPS, UNITS, operation, whole
 
-RELEASE = tuple(map(int, keras.__version__.split('.')))
+RELEASE = tuple(map(int, keras.__version__.split('.')[:3]))
 FACTOR = .8
 
 

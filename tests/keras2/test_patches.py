@@ -104,6 +104,21 @@ index %s..%s 100644
     assert (tmp_path / 'a.py').read_bytes() == b'a = 1\n'
 
 
+@pytest.mark.parametrize('current, expected', [
+    (b'0\na\nb\n', b'0\na\nnew\nb\n'), (b'a\nnew\nb\n', b'a\nnew\nb\n')])
+def test_merge_finds_the_place_of_a_change(current, expected):
+    assert patches.merge(current, b'a\nb\n', b'a\nnew\nb\n') == expected
+
+
+@pytest.mark.parametrize('current, error, message', [
+    (b'a\nother\nb\n', ValueError, 'The changed lines differ'),
+    (b'', ValueError, 'The changed lines differ'),
+    (b'a\0b\n', RuntimeError, 'binary')])
+def test_merge_reports_a_conflict_or_an_error_of_git(current, error, message):
+    with pytest.raises(error, match=message):
+        patches.merge(current, b'a\nb\n', b'a\nnew\nb\n')
+
+
 # The installed release
 
 def test_patches_are_for_the_installed_files(installed):

@@ -2,13 +2,15 @@
 
 `python -m contribute prove` runs the tests that go with them before and after each.
 """
+import contextlib
 import os
 import re
 import shutil
-import subprocess
 import sys
+import types
 
 import pytest
+from checkouts import assert_passes_the_checks_of_keras
 from contribute import patches, prove
 from contribute.pull_request_keras3 import advice, proposal, proposal_text
 
@@ -16,8 +18,8 @@ PATCHES = patches.patches_of('3.15.1')
 BY_NAME = pytest.mark.parametrize('patch', PATCHES, ids=patches.name_of)
 
 
-def page_of(patch):
-    return patch.path[:-len('.patch')] + '.md'
+def numbers_of(some):
+    return [patches.name_of(patch)[:4] for patch in some]
 
 
 def text_of(path):
@@ -36,9 +38,23 @@ def copy(installed, tmp_path):
 
 
 def test_patches_are_numbered_starting_with_the_lambda_regression():
-    assert [patches.name_of(patch)[:4] for patch in PATCHES] == [
-        f'000{number}' for number in range(1, len(PATCHES) + 1)]
     assert 'lambda' in patches.name_of(PATCHES[0])
+    assert numbers_of(PATCHES)[0] == '0001'
+
+
+def test_a_number_is_used_once_and_the_page_explains_each_one_that_is_missing():
+    used, page = numbers_of(PATCHES), text_of(
+        os.path.join(patches.FOLDER, 'README.md')).partition('## Keras 3')[2]
+    assert used == sorted(set(used))
+    missing = {f'{number:04}' for number in range(1, int(used[-1]))} - set(used)
+    assert missing == set(re.findall(r'There is no (\d+):', page))
+
+
+def test_the_page_lists_the_patches_and_their_sizes():
+    page = text_of(os.path.join(patches.FOLDER, 'README.md'))
+    rows = re.findall(r'^\| `(\S+)` \|.*\| (\d+), (\d+) \|$', page, re.M)
+    assert rows == [(patches.name_of(patch), str(patch.added), str(patch.removed))
+                    for patch in PATCHES]
 
 
 @BY_NAME
@@ -66,6 +82,73 @@ def test_apply_together_with_one_patch_equals_apply_patch(installed, copy):
     prove.apply_together(PATCHES[:1], str(copy))
     content = (copy / PATCHES[0].file).read_bytes()
     assert patches.blob_id(content) == PATCHES[0].after
+
+
+# Patches of a release on a newer Keras
+
+@pytest.fixture
+def newer(copy):
+    """The copy with later changes, one of them in the lines that 0005 changes."""
+    path = copy / PATCHES[0].file
+    text = path.read_text()
+    assert text.count(' = Functional(input_tensors') == 1
+    path.write_text('# New.\n' + text.replace(' = Functional(input_tensors',
+                                              ' = Functional(inputs'))
+    return copy
+
+
+def test_patches_for_a_development_build_are_those_of_the_newest_release():
+    assert prove.patches_for('3.16.0.dev2026102704') == PATCHES
+    assert prove.patches_for('3.15.1') == PATCHES
+    assert prove.patches_for('3.16.0') == prove.patches_for(None) == []
+
+
+def test_numbers_of_releases_are_compared_as_numbers(monkeypatch):
+    monkeypatch.setattr(patches, 'releases', lambda: ['3.15.1', '3.9.2', '2.3.1'])
+    assert patches.newest_release() == '3.15.1'
+
+
+def test_patch_is_applied_to_a_newer_keras(newer, installed):
+    before = (newer / PATCHES[0].file).read_text()
+    prove.apply_together(PATCHES[:2], str(newer), os.path.dirname(installed.folder))
+    after = (newer / PATCHES[0].file).read_text().splitlines(True)
+    for patch in PATCHES[:2]:
+        for _, _, lines in patches.hunks_of(patch):
+            after = [line for line in after if line not in lines]
+    assert set(after) < set(before.splitlines(True)) and after[0] == '# New.\n'
+
+
+def test_patch_whose_lines_a_newer_keras_has_changed_changes_nothing(
+        newer, installed):
+    before = (newer / PATCHES[0].file).read_bytes()
+    with pytest.raises(ValueError, match='The changed lines differ'):
+        prove.apply_together(PATCHES, str(newer), os.path.dirname(installed.folder))
+    assert (newer / PATCHES[0].file).read_bytes() == before
+
+
+def test_patch_that_a_newer_keras_has_is_refused(newer, installed):
+    arguments = PATCHES[:1], str(newer), os.path.dirname(installed.folder)
+    prove.apply_together(*arguments)
+    with pytest.raises(ValueError, match='already in keras/src/models/cloning.py'):
+        prove.apply_together(*arguments)
+
+
+def test_proof_fails_if_keras_has_overtaken_a_patch(newer, installed, monkeypatch):
+    proven = []
+    monkeypatch.setattr(prove, '_prove_stages_of_keras_3',
+                        lambda keras, fitting, *others: proven.extend(fitting) or [])
+    monkeypatch.setattr(prove, 'released_keras', lambda *arguments: (
+        contextlib.nullcontext(os.path.dirname(installed.folder))))
+    keras = prove.Installed(str(newer / 'keras'), '3.16.0.dev1', '3.11')
+    options = types.SimpleNamespace(python=sys.executable)
+    fault, = prove._prove_keras_3(keras, options)
+    assert fault.startswith('Keras has overtaken 0005-keep-trainable')
+    assert proven == PATCHES[:3] + PATCHES[4:]
+
+
+def test_patches_for_the_installed_release_need_no_download(installed):
+    with prove.released_keras(installed, PATCHES) as folder:
+        assert folder == os.path.dirname(installed.folder)
 
 
 @BY_NAME
@@ -186,22 +269,10 @@ def test_proof_reports_an_issue_with_wrong_output():
     assert 'does not do what the issue says' in found
 
 
-# The checks of Keras's pre-commit hooks, with the settings of its pyproject.toml.
-
-RUFF = [sys.executable, '-m', 'ruff']
-SETTINGS = ['--isolated', '--no-cache', '--line-length', '80']
-RULES = ['--select', 'E,F,I', '--ignore', 'E501,E722,E731,E741,F401',
-         '--config', 'lint.isort.force-single-line=true',
-         '--config', 'lint.isort.known-first-party=["keras"]']
-
-
 @BY_NAME
 def test_patched_file_and_tests_pass_the_checks_of_keras(
         patch, installed, copy):
-    pytest.importorskip('ruff')
     patches.apply_patch(patch, str(copy))
-    tests = os.path.join(patches.ROOT, 'tests',
-                         *proposal(patch).test_file.split('/'))
-    files = [str(copy / patch.file), tests]
-    subprocess.check_call(RUFF + ['format', '--check'] + SETTINGS + files)
-    subprocess.check_call(RUFF + ['check'] + SETTINGS + RULES + files)
+    assert_passes_the_checks_of_keras(
+        copy / patch.file,
+        os.path.join(patches.ROOT, 'tests', *proposal(patch).test_file.split('/')))
