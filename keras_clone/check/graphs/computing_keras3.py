@@ -3,7 +3,7 @@ import keras
 import numpy as np
 from keras import ops
 from keras import tree
-from keras.src import backend
+from keras.src.backend.common.masking import get_keras_mask
 from keras.src.ops.function import Function
 
 
@@ -35,7 +35,7 @@ def _computed(model, values, nodes=None, on=None):
     else:
         values = packed_inputs(model, values)
     outputs = tree.flatten(model(values, training=False))
-    masks = [backend.get_keras_mask(x) for x in outputs]
+    masks = [get_keras_mask(x) for x in outputs]
     return [np.empty(0) if x is None else ops.convert_to_numpy(x)
             for x in outputs + masks]
 

@@ -14,8 +14,8 @@ import tempfile
 import keras
 import numpy as np
 from keras import ops
-from keras.src import backend
 from keras.src.backend.common import global_state
+from keras.src.backend.common.masking import get_keras_mask
 from keras.src.layers import Layer
 from keras.src.models.functional import Functional
 from keras.src.ops.function import Function
@@ -66,7 +66,7 @@ class Keras3Graphs(Graphs):
     def as_array(self, value):
         if isinstance(value, np.ndarray):
             return value
-        return ops.convert_to_numpy(value) if backend.is_tensor(value) else None
+        return ops.convert_to_numpy(value) if ops.is_tensor(value) else None
 
     def belongs_to_keras(self, variable):
         generator = global_state.get_global_attribute('global_seed_generator')
@@ -192,8 +192,8 @@ class Keras3Graphs(Graphs):
         return [node.arguments.args, node.arguments.kwargs]
 
     def masks_of(self, node):
-        return ([backend.get_keras_mask(x) for x in node.input_tensors],
-                [backend.get_keras_mask(x) for x in node.output_tensors])
+        return ([get_keras_mask(x) for x in node.input_tensors],
+                [get_keras_mask(x) for x in node.output_tensors])
 
     def shapes_of(self, node):
         return [(x.shape, x.dtype, x.sparse, getattr(x, 'ragged', False))

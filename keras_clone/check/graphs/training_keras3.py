@@ -4,9 +4,9 @@ Everything is computed in a scope that stores new values of variables separately
 """
 import keras
 import numpy as np
+from keras import backend
 from keras import ops
 from keras import tree
-from keras.src import backend
 from keras.src.trainers.compile_utils import CompileLoss
 
 from .computing_keras3 import packed_inputs
