@@ -13,6 +13,7 @@ from tiny_keras import OVERLAY, write, write_keras
 pytestmark = [pytest.mark.once, pytest.mark.slow]
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PACKAGES = os.path.dirname(os.path.dirname(pytest.__file__))
 WHICH = 'import keras; print(keras.models.clone_model(None))'
 AS_RELEASED = 'keras-clone: clone_model is as released'
 
@@ -46,10 +47,9 @@ def wheel(tmp_path_factory):
 def pip(tmp_path_factory):
     """A folder for PYTHONPATH that has the pip and the setuptools of the tests."""
     folder = tmp_path_factory.mktemp('pip')
-    packages = os.path.dirname(os.path.dirname(pytest.__file__))
-    for name in os.listdir(packages):
+    for name in os.listdir(PACKAGES):
         if not (name.lower().startswith('keras') or name.endswith('.pth')):
-            os.symlink(os.path.join(packages, name), str(folder / name))
+            os.symlink(os.path.join(PACKAGES, name), str(folder / name))
     return str(folder)
 
 
@@ -185,6 +185,15 @@ def test_a_folder_whose_start_up_files_python_does_not_read(
     assert ': active' not in lines
     install = 'import keras_clone; keras_clone.install()\n'
     assert environment.run('-c', install + WHICH, PYTHONPATH=path) == 'overlay\n'
+
+
+def test_check_says_that_the_start_up_hook_is_missing(tmp_path):
+    environment = Environment(tmp_path / 'environment', keras=False)
+    path = os.pathsep.join([ROOT, PACKAGES])  # The installed Keras.
+    printed = environment.run('-m', 'keras_clone', 'check', '--only', 'Dense',
+                              PYTHONPATH=path)
+    last = printed[printed.index('1 model: '):]
+    assert 'keras-clone is not (start-up hook not installed, ' in last
 
 
 def test_the_wheel_has_the_runtime_the_overlays_and_the_check_alone(wheel):
