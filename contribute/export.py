@@ -2,6 +2,7 @@
 import collections
 import difflib
 import os
+import re
 import subprocess
 import tempfile
 
@@ -9,19 +10,22 @@ import click
 
 from contribute.merge import CannotMerge, with_tests
 from contribute.patches import (
-    ROOT, apply_patch, blob_id, name_of, patches_of, releases)
+    ROOT, apply_patch, blob_id, merge, name_of, newest_release, numbers_of,
+    patches_of, release_of, releases, with_patches)
 from contribute.pull_request_keras2 import pull_request_text
 from contribute.pull_request_keras3 import advice, proposal, proposal_text
 
 MODELS = 'keras/models.py'
 CLONING = 'keras/src/models/cloning.py'
+VERSION = 'keras/src/version.py'
 TESTS = 'tests/keras/test_sequential_model.py'
 FOLLOW_UP_TESTS = 'tests/keras/test_node_arguments.py'
 
 
-# What to do in a checkout: the patches to apply, the tests to add (triples: Keras's
-# test file, ours, the class to add or None for all), the texts to print.
-Plan = collections.namedtuple('Plan', 'patches tests text advice')
+# What to do in a checkout: the changes (a dict from names of files to their texts
+# before and after), the tests to add (triples: Keras's test file, ours, the class to
+# add or None for all), the texts to print.
+Plan = collections.namedtuple('Plan', 'changes tests text advice')
 
 
 class Refusal(click.ClickException):
@@ -43,9 +47,13 @@ def export(checkout, dry_run, follow_ups, name):
     """Prepare the pull request to Keras in CHECKOUT.
 
     CHECKOUT is the top folder of a git repository with Keras 2.2.4, 2.2.5,
-    2.3.0, 2.3.1 or 3.15.1. The patch for that release is applied, its tests are
+    2.3.0, 2.3.1, 3.15.1 or Keras's main branch. The patch is applied, its tests are
     added to Keras's own, both are staged, and the text of the pull request is
     printed. For Keras 3, the text of the issue to open first is printed as well.
+
+    For Keras 2, the file to change has to be that of the release. For Keras 3, the
+    lines around each change have to be those of 3.15.1, which is read from the
+    history of CHECKOUT.
 
     Exit status: 0 on success, 2 if CHECKOUT is refused. It is left unchanged then.
     """
@@ -70,7 +78,8 @@ def _plan_for_keras_2(checkout, follow_ups, name):
     if name is not None:
         raise Refusal('--patch is for Keras 3. Keras 2 has --follow-ups.')
     release = _release_of(checkout, follow_ups)
-    return Plan(patches_of(release)[:None if follow_ups else 1],
+    patches = patches_of(release)[:None if follow_ups else 1]
+    return Plan(_changes_of_keras_2(checkout, patches),
                 [(TESTS, ours, None)
                  for ours in [TESTS] + [FOLLOW_UP_TESTS] * follow_ups],
                 pull_request_text(release, follow_ups), '')
@@ -80,30 +89,54 @@ def _plan_for_keras_3(checkout, follow_ups, name):
     if follow_ups:
         raise Refusal('--follow-ups is for Keras 2. Keras 3 asks for one pull '
                       'request per bug: choose it with --patch.')
-    patch = _patch_for(checkout, name)
+    release = newest_release()
+    patch = _patch_named(name, patches_of(release))
+    _require_release(checkout, release)
+    changes = _changes_of_keras_3(checkout, patch, patches_of(release))
     page = proposal(patch)
     ours = '/'.join(['tests', page.test_file])
-    return Plan([patch], [(page.test_file, ours, page.test_class)],
+    return Plan(changes, [(page.test_file, ours, page.test_class)],
                 proposal_text(patch), '\n' + advice(patch).rstrip())
 
 
-def _patch_for(checkout, name):
-    """The patch of that name for the Keras 3 release in a checkout."""
-    known = [release for release in releases() if not release.startswith('2.')]
-    for release in known:
-        patch = _patch_named(name, patches_of(release))
-        found = blob_id(_read(checkout, patch.file).encode('utf-8'))
-        for other in patches_of(release):
-            if (other.file, other.after) == (patch.file, found):
-                raise Refusal(
-                    '{} is already applied to {}. Keras asks for one pull request '
-                    'per bug: start another branch from the release.'.format(
-                        name_of(other), patch.file))
-        if found == patch.before:
-            return patch
-    raise Refusal('CHECKOUT should contain Keras {}. Its {} differs from that of '
-                  'the release. Check out the release first.'.format(
-                      ' or '.join(known), patch.file))
+def _require_release(checkout, release):
+    """Refuses a checkout of a Keras 3 that is older than the release."""
+    found = re.search(r'^__version__ = "(\d+\.\d+\.\d+)', _read(checkout, VERSION),
+                      re.MULTILINE)
+    if not found or numbers_of(found.group(1)) < numbers_of(release):
+        raise Refusal('CHECKOUT should contain Keras {} or its main branch. Found: '
+                      '{}.'.format(release, found and found.group(1)))
+
+
+def _changes_of_keras_3(checkout, patch, patches):
+    current, after = _read(checkout, patch.file), _merged(checkout, patch)
+    for other in patches:
+        if other.file == patch.file and _merged(checkout, other) == current:
+            raise Refusal(
+                '{} is already applied to {}. Keras asks for one pull request per '
+                'bug: start another branch.'.format(name_of(other), patch.file))
+    if after is None:
+        raise Refusal(
+            '{} does not fit: CHECKOUT differs from Keras {} in the lines of {} '
+            'that the patch changes. If CHECKOUT is a later Keras, it has overtaken '
+            'the patch.'.format(name_of(patch), release_of(patch), patch.file))
+    return {patch.file: [current, after]}
+
+
+def _merged(checkout, patch):
+    """The text of the patched file in a checkout; None if the patch does not fit."""
+    try:
+        released = _git(checkout, 'cat-file', 'blob', patch.before).encode('utf-8')
+    except Refusal:
+        raise Refusal(
+            'CHECKOUT should have the history of Keras, with the {0} of Keras {1}. '
+            'Run `git fetch --depth 1 https://github.com/keras-team/keras tag v{1}` '
+            'in it first.'.format(patch.file, release_of(patch)))
+    current = _read(checkout, patch.file).encode('utf-8')
+    try:
+        return merge(current, released, with_patches([patch], released)).decode()
+    except ValueError:
+        return None
 
 
 def _patch_named(name, patches):
@@ -180,17 +213,22 @@ def _read(checkout, name):
         raise Refusal(f'CHECKOUT should contain Keras, with {name}. {error}')
 
 
-def _changes(checkout, plan):
-    """The changes: a dict from names of files to their texts before and after."""
+def _changes_of_keras_2(checkout, patches):
     changes = {}
     with tempfile.TemporaryDirectory() as copy:
-        for patch in plan.patches:
+        for patch in patches:
             changes[patch.file] = [_read(checkout, patch.file)]
             _write(copy, patch.file, changes[patch.file][0])
-        for patch in plan.patches:
+        for patch in patches:
             apply_patch(patch, copy)
         for name in changes:
             changes[name].append(_read(copy, name))
+    return changes
+
+
+def _changes(checkout, plan):
+    """The changes of a plan, with those of the tests."""
+    changes = dict(plan.changes)
     for name, ours, only in plan.tests:
         before, after = changes.get(name) or 2 * [_read(checkout, name)]
         try:

@@ -1,5 +1,8 @@
 """Adds the tests of this project to a test file of Keras."""
 import ast
+import os
+import sys
+import sysconfig
 
 
 class CannotMerge(ValueError):
@@ -77,17 +80,34 @@ def _used(nodes, tree):
 
 def _with_import(text, statement):
     """Adds an import where isort would with Keras 3's settings: one name a line."""
-    lines = text.split('\n')
+    lines, rank = text.split('\n'), _rank(statement)
     known = [number for number, line in enumerate(lines)
              if line.startswith(('import ', 'from '))]
-    before = [number for number in known if _rank(lines[number]) < _rank(statement)]
-    place = before[-1] + 1 if before else known[0]
-    return '\n'.join(lines[:place] + [statement] + lines[place:])
+    before = [number for number in known if _rank(lines[number]) < rank]
+    after = [number for number in known if _rank(lines[number]) > rank]
+    if before and _rank(lines[before[-1]])[0] == rank[0]:
+        place, added = before[-1] + 1, [statement]
+    elif after and _rank(lines[after[0]])[0] == rank[0]:
+        place, added = after[0], [statement]
+    elif after:
+        place, added = after[0], [statement, '']
+    else:
+        place, added = known[-1] + 1, ['', statement]
+    return '\n'.join(lines[:place] + added + lines[place:])
 
 
 def _rank(statement):
+    """The block of imports to which a statement belongs, and its place in there."""
     words = statement.split()
-    return words[1].split('.')[0] == 'keras', words[0] == 'from', words
+    module = words[1].split('.')[0]
+    block = 2 if module == 'keras' else 0 if _is_standard(module) else 1
+    return block, words[0] == 'from', words
+
+
+def _is_standard(module):
+    path = os.path.join(sysconfig.get_path('stdlib'), module)
+    return (module in sys.builtin_module_names or os.path.isdir(path) or
+            os.path.exists(path + '.py'))
 
 
 def _start_of_main(tree, default):

@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import subprocess
+import tempfile
 
 Patch = collections.namedtuple('Patch', 'path file before after added removed')
 
@@ -16,6 +17,16 @@ FOLDER = os.path.join(ROOT, 'patches')
 def releases():
     """The releases of Keras for which there are patches."""
     return sorted(name for name in os.listdir(FOLDER) if patches_of(name))
+
+
+def newest_release():
+    """The newest release of Keras for which there are patches."""
+    return max(releases(), key=numbers_of)
+
+
+def numbers_of(release):
+    """The numbers of a release, e.g. `(3, 15, 1)`; they compare as releases do."""
+    return tuple(map(int, release.split('.')))
 
 
 def patches_of(release):
@@ -40,6 +51,11 @@ def patches_of(release):
 def name_of(patch):
     """The name of a patch, e.g. `'0001-one-mask-per-output'`."""
     return os.path.basename(patch.path)[:-len('.patch')]
+
+
+def release_of(patch):
+    """The release that a patch is for."""
+    return os.path.basename(os.path.dirname(patch.path))
 
 
 def apply_patch(patch, directory):
@@ -69,6 +85,57 @@ def apply_patch(patch, directory):
             raise ValueError(errors)
 
 
+def with_patches(patches, content):
+    """Applies patches that were all made for the same content of a file.
+
+    # Returns
+        Bytes, the changed content.
+
+    # Raises
+        ValueError: If `content` is not the one that the patches are for.
+    """
+    for patch in patches:
+        if blob_id(content) != patch.before:
+            raise ValueError(f'This is not the {patch.file} that {name_of(patch)} '
+                             f'is for.')
+    hunks = [(start, count, order, lines) for order, patch in enumerate(patches)
+             for start, count, lines in hunks_of(patch)]
+    text = content.decode('utf-8').splitlines(True)
+    for start, count, _, lines in sorted(hunks, reverse=True):
+        text[start:start + count] = lines
+    return ''.join(text).encode('utf-8')
+
+
+def merge(current, released, changed):
+    """Makes the changes of one file to another version of it.
+
+    The place of each change is found by the lines around it. These must be the same
+    in the other version.
+
+    # Arguments
+        current: Bytes, the version to change.
+        released: Bytes, the file before the changes.
+        changed: Bytes, the file after them.
+
+    # Returns
+        Bytes, the changed version. It equals `current` if that has the changes.
+
+    # Raises
+        ValueError: If the other version differs where the file was changed.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [os.path.join(folder, name) for name in ('current', 'from', 'to')]
+        for path, content in zip(paths, (current, released, changed)):
+            with open(path, 'wb') as stream:
+                stream.write(content)
+        process = subprocess.Popen(['git', 'merge-file', '-p', '-q'] + paths,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        merged, errors = process.communicate()
+    if process.returncode:
+        raise ValueError(errors.decode() or 'The changed lines differ.')
+    return merged
+
+
 def hunks_of(patch):
     """Parses a patch without context lines.
 
@@ -76,7 +143,7 @@ def hunks_of(patch):
         A list of triples: the index of the first line that is removed, or before
         which lines are inserted; the number of removed lines; the inserted lines.
     """
-    with open(patch.path) as stream:
+    with open(patch.path, encoding='utf-8') as stream:
         parts = re.split(r'^@@ -(\d+)(?:,(\d+))? [^@]*@@\n', stream.read(),
                          flags=re.MULTILINE)
     hunks = []

@@ -9,13 +9,17 @@ all patches. The environment itself is not changed.
 The patches for Keras 2 are applied one after the other; Keras's own tests come from
 its source distribution. Those for Keras 3 are applied one at a time, then together,
 and the code that reproduces each bug is run before and after; Keras's own tests are
-part of the installed package.
+part of most installed packages.
+
+On a development build of Keras 3 (keras-nightly), this proves the patches for the
+newest release, which is downloaded. A patch that Keras has overtaken is a failure.
 
 The exit status is 0 if every patch fixes a test, no patch breaks a test, and every
 test passes with all patches; otherwise it is 1. The last line states the result.
 """
 import argparse
 import collections
+import contextlib
 import os
 import re
 import shutil
@@ -28,9 +32,12 @@ from xml.etree import ElementTree
 
 from contribute.patches import ROOT
 from contribute.patches import apply_patch
-from contribute.patches import hunks_of
+from contribute.patches import merge
 from contribute.patches import name_of
+from contribute.patches import newest_release
 from contribute.patches import patches_of
+from contribute.patches import release_of
+from contribute.patches import with_patches
 from contribute.pull_request_keras3 import proposal
 
 TESTS = os.path.join(ROOT, 'tests', 'keras')
@@ -43,7 +50,7 @@ OWN_TESTS = ('keras/test_sequential_model.py', 'keras/engine/test_topology.py',
 OWN_TESTS_OF_KERAS_3 = (
     'models/cloning_test.py', 'models/functional_test.py',
     'models/sequential_test.py', 'layers/core/lambda_layer_test.py',
-    'layers/core/input_layer_test.py', 'activations/activations_test.py',
+    'layers/core/input_layer_test.py',
     'layers/preprocessing/index_lookup_test.py',
     'layers/preprocessing/integer_lookup_test.py',
     'layers/preprocessing/normalization_test.py',
@@ -287,44 +294,100 @@ def own_tests(installed, python=sys.executable):
         return before, own_outcomes(tests, copy, python)
 
 
-def apply_together(patches, directory):
-    """Applies patches that were all created from the same files."""
-    hunks = collections.defaultdict(list)
-    for order, patch in enumerate(patches):
-        for start, count, lines in hunks_of(patch):
-            hunks[patch.file].append((start, count, order, lines))
-    for file in hunks:
-        path = os.path.join(directory, *file.split('/'))
-        with open(path) as stream:
-            text = stream.read().splitlines(True)
-        for start, count, _, lines in sorted(hunks[file], reverse=True):
-            text[start:start + count] = lines
-        _write(path, ''.join(text))
+def patches_for(release):
+    """The patches of a release or, for a development build, of the newest one."""
+    return patches_of(newest_release() if '.dev' in str(release) else release)
+
+
+@contextlib.contextmanager
+def released_keras(installed, patches):
+    """The folder of the release that patches for Keras 3 are for.
+
+    It is that of the installed Keras or, for a development build, a download.
+    """
+    folder, release = os.path.dirname(installed.folder), release_of(patches[0])
+    with tempfile.TemporaryDirectory() as download:
+        if installed.release != release:
+            subprocess.check_output(
+                [sys.executable, '-m', 'pip', 'install', '--quiet', '--no-deps',
+                 '--no-compile', '--disable-pip-version-check', '--target', download,
+                 'keras==' + release], stderr=subprocess.STDOUT)
+            folder = download
+        yield folder
+
+
+def apply_together(patches, directory, released=None):
+    """Applies patches that were all made for the same files.
+
+    # Arguments
+        patches: The patches.
+        directory: Folder that holds the package `keras` to change.
+        released: Folder that holds the release that the patches are for, if
+            `directory` holds a newer Keras.
+
+    # Raises
+        ValueError: If Keras has changed the same lines, or has the changes already.
+            Nothing is changed then.
+    """
+    changed = {}
+    for name in {patch.file for patch in patches}:
+        before, current = (_content(folder, name)
+                           for folder in (released or directory, directory))
+        after = with_patches([each for each in patches if each.file == name], before)
+        changed[name] = merge(current, before, after)
+        if changed[name] == current:
+            raise ValueError(f'The changes are already in {name}.')
+    for name in changed:
+        with open(os.path.join(directory, name), 'wb') as stream:
+            stream.write(changed[name])
+
+
+def _content(folder, name):
+    with open(os.path.join(folder, name), 'rb') as stream:
+        return stream.read()
+
+
+def overtaken(patches, keras, released):
+    """The patches that do not apply to a newer Keras: dict from their names to the
+    reasons."""
+    reasons = {}
+    for patch in patches:
+        with tempfile.TemporaryDirectory() as copy:
+            target = os.path.join(copy, patch.file)
+            os.makedirs(os.path.dirname(target))
+            shutil.copy(os.path.join(keras, patch.file), target)
+            try:
+                apply_together([patch], copy, released)
+            except ValueError as error:
+                reasons[name_of(patch)] = str(error)
+    return reasons
 
 
 def tests_of_keras_3():
     return sorted(glob(os.path.join(TESTS, 'src', '*', '*_test.py')))
 
 
-def stages_of_keras_3(installed, python=sys.executable):
-    """Runs the tests and the code of the issues on the released Keras 3 and with
+def stages_of_keras_3(installed, patches, released, python=sys.executable):
+    """Runs the tests and the code of the issues on the installed Keras 3 and with
     each patch, then the tests with all patches.
+
+    # Arguments
+        installed: The installed Keras.
+        patches: The patches.
+        released: Folder of the release that they are for.
+        python: Path of the interpreter.
 
     # Returns
         A list of triples (name of the stage, outcomes, dict from the names of
         patches to the output of their issues' code).
     """
-    patches, result = patches_of(installed.release), []
-    plans = [('released', [], patches)]
+    result, plans = [], [('released', [], patches)]
     plans += [(name_of(patch), [patch], [patch]) for patch in patches]
     plans += [('all', patches, [])]
     for stage, chosen, reproduced in plans:
         with tempfile.TemporaryDirectory() as copy:
             copy_keras(installed, copy)
-            if len(chosen) == 1:
-                apply_patch(chosen[0], copy)
-            else:
-                apply_together(chosen, copy)
+            apply_together(chosen, copy, released)
             printed = {name_of(patch): reproduce(patch, copy, python)
                        for patch in reproduced}
             result.append((stage, outcomes(tests_of_keras_3(), copy, python),
@@ -361,7 +424,7 @@ def faults_of_keras_3(results, patches):
         faults += [f'{test} passes without {stage}.' for test in own
                    if before[test] == 'passes' and 'guard' not in test]
         if not any(before[test] not in ('passes', 'skipped') for test in own):
-            faults.append(f'{stage} fixes no test.')
+            faults.append(f'{stage} fixes no test: Keras may have fixed its bug.')
         if now[name].strip() != page.expected:
             faults.append('With {}, its code does not print the expected output: {}'
                           .format(stage, now[name]))
@@ -373,12 +436,12 @@ def faults_of_keras_3(results, patches):
                      if after[test] not in ('passes', 'skipped')]
 
 
-def own_tests_of_keras_3(installed, python=sys.executable):
+def own_tests_of_keras_3(installed, patches, released, python=sys.executable):
     """Runs Keras 3's own tests before and after all patches: a pair of outcomes."""
     with tempfile.TemporaryDirectory() as copy:
         copy_keras(installed, copy)
         before = own_outcomes_of_keras_3(copy, python)
-        apply_together(patches_of(installed.release), copy)
+        apply_together(patches, copy, released)
         return before, own_outcomes_of_keras_3(copy, python)
 
 
@@ -410,8 +473,15 @@ def _print_patches(patches):
         for patch in patches])
 
 
-def _prove_stages(installed, python):
+def _prove_keras_2(installed, options):
     _print_patches(patches_of(installed.release))
+    faults = _prove_stages(installed, options.python)
+    if not options.without_own_tests:
+        faults += _prove_own_tests(OWN_TESTS, *own_tests(installed, options.python))
+    return faults
+
+
+def _prove_stages(installed, python):
     results = stages(installed, python)
     print_table(('test',) + tuple(stage for stage, _ in results), [
         (name.partition('::')[2],) + tuple(found[name] for _, found in results)
@@ -419,10 +489,31 @@ def _prove_stages(installed, python):
     return faults_of(results)
 
 
-def _prove_stages_of_keras_3(installed, python):
-    patches = patches_of(installed.release)
+def _prove_keras_3(installed, options):
+    patches = patches_for(installed.release)
     _print_patches(patches)
-    results = stages_of_keras_3(installed, python)
+    with released_keras(installed, patches) as released:
+        reasons = overtaken(patches, os.path.dirname(installed.folder), released)
+        fitting = [patch for patch in patches if name_of(patch) not in reasons]
+        faults = [f'Keras has overtaken {name}: {reasons[name]}' for name in reasons]
+        faults += _prove_stages_of_keras_3(installed, fitting, released,
+                                           options.python)
+        if not has_own_tests(installed):
+            print("This Keras was installed without its own tests.")
+        elif not options.without_own_tests:
+            faults += _prove_own_tests(OWN_TESTS_OF_KERAS_3, *own_tests_of_keras_3(
+                installed, fitting, released, options.python))
+    return faults
+
+
+def has_own_tests(installed):
+    """Whether Keras 3 was installed with its own tests."""
+    return os.path.exists(
+        os.path.join(installed.folder, 'src', OWN_TESTS_OF_KERAS_3[0]))
+
+
+def _prove_stages_of_keras_3(installed, patches, released, python):
+    results = stages_of_keras_3(installed, patches, released, python)
     rows = []
     for patch, (stage, alone, _) in zip(patches, results[1:]):
         part = '.' + proposal(patch).test_class + '::'
@@ -437,10 +528,7 @@ def modules_of(names):
     return [os.path.basename(name)[:-len('.py')] for name in names]
 
 
-def _prove_own_tests(installed, python):
-    run, names = ((own_tests_of_keras_3, OWN_TESTS_OF_KERAS_3)
-                  if is_keras_3(installed) else (own_tests, OWN_TESTS))
-    before, after = run(installed, python)
+def _prove_own_tests(names, before, after):
     print_table(("Keras's own tests", 'before', 'after'), [
         (module, summary(before, module), summary(after, module))
         for module in modules_of(names)])
@@ -464,17 +552,14 @@ def main(arguments=None):
     except subprocess.CalledProcessError:
         sys.exit('NOT PROVEN: {} has no Keras. Install a release that has a folder '
                  'in patches/.'.format(options.python))
-    if not patches_of(installed.release):
+    if not patches_for(installed.release):
         sys.exit('NOT PROVEN: there are no patches for this Keras.')
     title = 'Keras {}, {}, Python {}'.format(
         installed.release, os.environ.get('KERAS_BACKEND', 'tensorflow'),
         installed.python_version)
     print(title + '\n')
-    prove_stages = (_prove_stages_of_keras_3 if is_keras_3(installed)
-                    else _prove_stages)
-    faults = prove_stages(installed, options.python)
-    if not options.without_own_tests:
-        faults += _prove_own_tests(installed, options.python)
+    prove = _prove_keras_3 if is_keras_3(installed) else _prove_keras_2
+    faults = prove(installed, options)
     print('\n'.join(faults + [title + (': NOT PROVEN' if faults else ': proven')]))
     sys.exit(1 if faults else 0)
 

@@ -4,6 +4,7 @@
 prints and `record` records the results there.
 """
 import json
+import operator
 import os
 import subprocess
 import sys
@@ -44,7 +45,15 @@ def measure(environment, options):
                          dict(counts(report), models=models))
     with open(os.path.join(RESULTS, environment + '.json'), 'w') as file:
         json.dump(record, file)
+    click.echo(summary(record))
     return status or status_of_check
+
+
+def summary(record):
+    """Returns the results in one line."""
+    figures = zip(HEADINGS[len(TEXTS):], cells(record)[len(TEXTS):])
+    return '{}: {}'.format(records.title(record['versions']), ', '.join(
+        f'{heading.lower()} {figure}' for heading, figure in figures))
 
 
 def counts(report):
@@ -89,11 +98,15 @@ INTRODUCTION = """\
 
 The environments of `tox.ini` run the tests, and `keras-clone check`, which clones
 the models of the gallery by the released function and by ours. `make matrix` runs
-most of them, `python -m evidence matrix record` writes this page. Run: {}.
+most of them, `python -m evidence matrix record` writes this page. A release with
+`.dev` is a build of Keras's main branch; a workflow tests the newest one every
+night. Run: {}.
 """
 
 
-command = steps.group(__doc__, DATA, results, write)
+# What an environment installs may be newer than before; kerasnightly always is.
+command = steps.group(__doc__, DATA, results, write,
+                      like=operator.itemgetter('what'))
 
 
 @command.command(context_settings={'ignore_unknown_options': True,

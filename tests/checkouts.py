@@ -1,8 +1,18 @@
 """Helpers to test `python -m contribute export` with Git repositories."""
 import subprocess
+import sys
 
 import click.testing
+import pytest
 from contribute.export import export
+
+
+# The checks of Keras 3's pre-commit hooks, with the settings of its pyproject.toml.
+RUFF = [sys.executable, '-m', 'ruff']
+SETTINGS = ['--isolated', '--no-cache', '--line-length', '80']
+RULES = ['--select', 'E,F,I', '--ignore', 'E501,E722,E731,E741,F401',
+         '--config', 'lint.isort.force-single-line=true',
+         '--config', 'lint.isort.known-first-party=["keras"]']
 
 
 def git(folder, *arguments):
@@ -34,3 +44,11 @@ def assert_refused(folder, message, *options):
     assert result.exit_code == 2
     assert message in result.output
     assert bytes_of(folder.parent) == before
+
+
+def assert_passes_the_checks_of_keras(*paths):
+    """Fails if a pre-commit hook of Keras 3 would refuse a file."""
+    pytest.importorskip('ruff')
+    files = [str(path) for path in paths]
+    for check in (['format', '--check'], ['check'] + RULES):
+        subprocess.check_call(RUFF + check + SETTINGS + files)

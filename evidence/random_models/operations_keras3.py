@@ -23,7 +23,7 @@ from keras_clone.check.gallery import relu
 
 from evidence.random_models.operations import NESTED, STEPS, UNITS, operation, whole
 
-RELEASE = tuple(map(int, keras.__version__.split('.')))
+RELEASE = tuple(map(int, keras.__version__.split('.')[:3]))
 FACTOR = .8
 
 

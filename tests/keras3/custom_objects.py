@@ -5,7 +5,7 @@ import keras
 from keras import Model, activations, initializers, layers, ops, regularizers
 
 TWO = 2
-RELEASE = tuple(map(int, keras.__version__.split('.')))
+RELEASE = tuple(map(int, keras.__version__.split('.')[:3]))
 
 
 def gelu(x):

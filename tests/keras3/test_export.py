@@ -7,30 +7,47 @@ import os
 import shutil
 
 import pytest
-from checkouts import assert_refused, bytes_of, commit, git, run
+from checkouts import (assert_passes_the_checks_of_keras, assert_refused, bytes_of,
+                       commit, git, run)
 from contribute.patches import blob_id, name_of, patches_of
-from contribute.export import CLONING
+from contribute.export import CLONING, VERSION
 from contribute.pull_request_keras3 import proposal, proposal_text
 
 PATCHES = patches_of('3.15.1')
-ACTIVATIONS = 'keras/src/activations/__init__.py'
 CLONING_TESTS = 'keras/src/models/cloning_test.py'
-ACTIVATIONS_TESTS = 'keras/src/activations/activations_test.py'
 NORMALIZATION = 'keras/src/layers/preprocessing/normalization.py'
+WEIGHTS = 'use-the-weights-of-normalization'
 
 
 @pytest.fixture
 def checkout(installed, tmp_path):
     """A git repository with the relevant files of the release."""
     folder = tmp_path / 'checkout'
-    for name in (CLONING, CLONING_TESTS, ACTIVATIONS, ACTIVATIONS_TESTS,
-                 NORMALIZATION):
+    for name in (CLONING, CLONING_TESTS, NORMALIZATION, VERSION):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(os.path.join(installed.folder, os.pardir, name),
                     str(folder / name))
     git(folder, 'init', '-q')
     commit(folder)
     return folder
+
+
+def change(folder, name, old, new):
+    text = (folder / name).read_text()
+    assert text.count(old) == 1
+    (folder / name).write_text(text.replace(old, new))
+    commit(folder)
+
+
+@pytest.fixture
+def main_branch(checkout):
+    """The same repository, with later changes."""
+    change(checkout, VERSION, '3.15.1', '3.16.0')
+    for name in CLONING, NORMALIZATION:
+        text = (checkout / name).read_text()
+        (checkout / name).write_text(f'# Before.\n{text}# After.\n')
+    commit(checkout)
+    return checkout
 
 
 def staged(folder):
@@ -63,11 +80,10 @@ def test_each_patch_is_staged_with_only_its_own_tests(patch, checkout):
     assert after == before + [page.test_class]
 
 
-@pytest.mark.parametrize('name', ['3', '0003', name_of(PATCHES[2]),
-                                  name_of(PATCHES[2])[5:]])
+@pytest.mark.parametrize('name', ['8', '0008', '0008-' + WEIGHTS, WEIGHTS])
 def test_patch_is_chosen_by_number_or_name(name, checkout):
     assert run(checkout, '--patch', name).exit_code == 0
-    assert ACTIVATIONS in staged(checkout)
+    assert NORMALIZATION in staged(checkout)
 
 
 @pytest.mark.parametrize('patch', PATCHES, ids=name_of)
@@ -101,11 +117,42 @@ def test_dry_run_shows_the_diff_and_changes_nothing(checkout):
     assert bytes_of(checkout) == before
 
 
+@pytest.mark.parametrize('patch', PATCHES, ids=name_of)
+def test_patch_is_applied_to_the_main_branch(patch, main_branch):
+    result = run(main_branch, '--patch', name_of(patch))
+    assert result.exit_code == 0, result.output
+    lines = (main_branch / patch.file).read_text().splitlines(True)
+    assert lines[0] == '# Before.\n' and lines[-1] == '# After.\n'
+    assert blob_id(''.join(lines[1:-1]).encode()) == patch.after
+    assert sorted(staged(main_branch)) == sorted(
+        [patch.file, proposal(patch).test_file])
+
+
+@pytest.mark.parametrize('patch', PATCHES, ids=name_of)
+def test_exported_tests_pass_the_checks_of_keras(patch, checkout):
+    run(checkout, '--patch', name_of(patch))
+    assert_passes_the_checks_of_keras(checkout / proposal(patch).test_file)
+
+
 # Refusals
 
-def unknown_module(folder):
-    with open(str(folder / CLONING), 'a') as stream:
-        stream.write('\n')
+def overtaken(folder):
+    change(folder, CLONING, 'return layer.__class__.from_config(layer.get_config())',
+           'return copy_of(layer)')
+
+
+def older_release(folder):
+    change(folder, VERSION, '3.15.1', '3.14.1')
+
+
+def no_release(folder):
+    change(folder, VERSION, '__version__ =', 'version =')
+
+
+def no_history(folder):
+    overtaken(folder)
+    shutil.rmtree(str(folder / '.git'))
+    git(folder, 'init', '-q')
     commit(folder)
 
 
@@ -119,7 +166,7 @@ def another_patched(folder):
 
 
 def changed_file(folder):
-    (folder / ACTIVATIONS).write_text('')
+    (folder / NORMALIZATION).write_text('')
 
 
 def patch_reverted(folder):
@@ -139,8 +186,11 @@ def broken_tests(folder):
 
 
 @pytest.mark.parametrize('prepare, message', [
-    (unknown_module,
-     'Its keras/src/models/cloning.py differs from that of the release'),
+    (overtaken, '0001-clone-lambda-in-memory does not fit: CHECKOUT differs from '
+                'Keras 3.15.1 in the lines of keras/src/models/cloning.py'),
+    (older_release, 'should contain Keras 3.15.1 or its main branch. Found: 3.14.1'),
+    (no_release, 'should contain Keras 3.15.1 or its main branch. Found: None'),
+    (no_history, 'should have the history of Keras'),
     (patched, '0001-clone-lambda-in-memory is already applied to '
               'keras/src/models/cloning.py'),
     (another_patched, '0004-keep-the-flags-of-inputs is already applied to '
@@ -157,6 +207,7 @@ def test_refusal_changes_nothing(prepare, message, checkout):
 
 
 @pytest.mark.parametrize('options, message', [
+    (['--patch', '3'], '--patch should be the number or the name of one of these'),
     (['--patch', '99'], '--patch should be the number or the name of one of these'),
     (['--patch', ''], '--patch should be the number or the name of one of these'),
     (['--follow-ups'], '--follow-ups is for Keras 2'),
@@ -165,7 +216,18 @@ def test_wrong_option_is_refused(options, message, checkout):
     assert_refused(checkout, message, *options)
 
 
+def test_patch_that_the_main_branch_has_is_refused(main_branch):
+    another_patched(main_branch)
+    assert_refused(main_branch, '0004-keep-the-flags-of-inputs is already applied',
+                   '--patch', '4')
+
+
+def test_patch_that_is_not_overtaken_is_applied(checkout):
+    overtaken(checkout)
+    assert run(checkout, '--patch', '5').exit_code == 0
+
+
 def test_patch_of_another_module_does_not_prevent_export(checkout):
-    assert run(checkout, '--patch', '3').exit_code == 0
+    assert run(checkout, '--patch', '8').exit_code == 0
     commit(checkout)
     assert run(checkout, '--patch', '1').exit_code == 0

@@ -5,10 +5,9 @@
 import os
 import re
 import shutil
-import subprocess
-import sys
 
 import pytest
+from checkouts import assert_passes_the_checks_of_keras
 from contribute import patches, prove
 from contribute.pull_request_keras3 import advice, proposal, proposal_text
 
@@ -16,8 +15,8 @@ PATCHES = patches.patches_of('3.15.1')
 BY_NAME = pytest.mark.parametrize('patch', PATCHES, ids=patches.name_of)
 
 
-def page_of(patch):
-    return patch.path[:-len('.patch')] + '.md'
+def numbers_of(some):
+    return [patches.name_of(patch)[:4] for patch in some]
 
 
 def text_of(path):
@@ -36,9 +35,23 @@ def copy(installed, tmp_path):
 
 
 def test_patches_are_numbered_starting_with_the_lambda_regression():
-    assert [patches.name_of(patch)[:4] for patch in PATCHES] == [
-        f'000{number}' for number in range(1, len(PATCHES) + 1)]
     assert 'lambda' in patches.name_of(PATCHES[0])
+    assert numbers_of(PATCHES)[0] == '0001'
+
+
+def test_a_number_is_used_once_and_the_page_explains_each_one_that_is_missing():
+    used, page = numbers_of(PATCHES), text_of(
+        os.path.join(patches.FOLDER, 'README.md')).partition('## Keras 3')[2]
+    assert used == sorted(set(used))
+    missing = {f'{number:04}' for number in range(1, int(used[-1]))} - set(used)
+    assert missing == set(re.findall(r'There is no (\d+):', page))
+
+
+def test_the_page_lists_the_patches_and_their_sizes():
+    page = text_of(os.path.join(patches.FOLDER, 'README.md'))
+    rows = re.findall(r'^\| `(\S+)` \|.*\| (\d+), (\d+) \|$', page, re.M)
+    assert rows == [(patches.name_of(patch), str(patch.added), str(patch.removed))
+                    for patch in PATCHES]
 
 
 @BY_NAME
@@ -186,22 +199,10 @@ def test_proof_reports_an_issue_with_wrong_output():
     assert 'does not do what the issue says' in found
 
 
-# The checks of Keras's pre-commit hooks, with the settings of its pyproject.toml.
-
-RUFF = [sys.executable, '-m', 'ruff']
-SETTINGS = ['--isolated', '--no-cache', '--line-length', '80']
-RULES = ['--select', 'E,F,I', '--ignore', 'E501,E722,E731,E741,F401',
-         '--config', 'lint.isort.force-single-line=true',
-         '--config', 'lint.isort.known-first-party=["keras"]']
-
-
 @BY_NAME
 def test_patched_file_and_tests_pass_the_checks_of_keras(
         patch, installed, copy):
-    pytest.importorskip('ruff')
     patches.apply_patch(patch, str(copy))
-    tests = os.path.join(patches.ROOT, 'tests',
-                         *proposal(patch).test_file.split('/'))
-    files = [str(copy / patch.file), tests]
-    subprocess.check_call(RUFF + ['format', '--check'] + SETTINGS + files)
-    subprocess.check_call(RUFF + ['check'] + SETTINGS + RULES + files)
+    assert_passes_the_checks_of_keras(
+        copy / patch.file,
+        os.path.join(patches.ROOT, 'tests', *proposal(patch).test_file.split('/')))

@@ -47,7 +47,7 @@ def train_once(model, values, targets=None, state=()):
     is the mean square of the outputs. The model's own losses are added.
     """
     trained = [each for each in model.trainable_variables
-               if backend.is_float_dtype(each.dtype)]
+               if keras.backend.is_float_dtype(each.dtype)]
     inputs = packed_inputs(model, values)
 
     def compute(tensors):
@@ -85,7 +85,7 @@ def _objective(model, outputs, targets):
     if targets is not None:
         return ops.sum(_compiled_loss(model, targets, outputs))
     floats = [x for x in tree.flatten(outputs)
-              if backend.is_float_dtype(backend.standardize_dtype(x.dtype))]
+              if keras.backend.is_float_dtype(x.dtype)]
     return _total([ops.mean(ops.square(ops.cast(x, 'float32'))) for x in floats])
 
 
@@ -123,7 +123,7 @@ def _gradients(compute, tensors):
     """
     return {'tensorflow': _gradients_of_tensorflow, 'jax': _gradients_of_jax,
             'torch': _gradients_of_torch}.get(
-                backend.backend(), _no_gradients)(compute, tensors)
+                keras.backend.backend(), _no_gradients)(compute, tensors)
 
 
 def _gradients_of_tensorflow(compute, tensors):
