@@ -4,7 +4,6 @@ Everything is computed in a scope that stores new values of variables separately
 """
 import keras
 import numpy as np
-from keras import backend
 from keras import ops
 from keras import tree
 from keras.src.trainers.compile_utils import CompileLoss
