@@ -22,6 +22,11 @@ NO_HOOK = ('start-up hook not installed',
            'Python has read no keras-clone.pth: install keras-clone into a '
            'site-packages folder, or call keras_clone.install() before Keras is '
            'imported')
+# What the user should do in the states that a warning is issued for.
+HIDE = 'or set KERAS_CLONE=off to hide this warning'
+ADVICE = {'failed': 'Install keras-clone again, ' + HIDE,
+          'unsupported release': 'Install one of these or a newer keras-clone, set '
+                                 'KERAS_CLONE=force to try it, ' + HIDE}
 _outcomes = {}  # Name of a module -> (state, reason).
 _warned = set()  # The states, and the variable, that a warning was issued for.
 
@@ -34,9 +39,9 @@ def status():
         failed, off, not imported yet, unsupported release, Keras not installed,
         start-up hook not installed.
     """
-    rows, missed = [], NO_HOOK
-    if _has_hook():
-        missed = 'failed', 'imported before the hook of keras_clone was installed'
+    rows, missed = [], ('failed', 'imported without the hook of keras_clone')
+    if not _has_hook():
+        missed = NO_HOOK
     for name, plan in _plans().items():
         state, reason = _outcomes.get(name, missed) if name in sys.modules else plan
         rows.append(dict(module=name, file=_file(name), state=state, reason=reason))
@@ -120,8 +125,7 @@ def apply(module):
     except Exception as error:
         names.clear()
         names.update(old)
-        record(module.__name__, 'failed',
-               f'skipped {path}: {error!r}. Install keras-clone again')
+        record(module.__name__, 'failed', f'skipped {path}: {error!r}')
 
 
 def _place_classes(module, old, path):
@@ -147,10 +151,8 @@ def _plans():
     elif _switch() in OFF:
         plan = 'off', 'KERAS_CLONE=' + os.environ['KERAS_CLONE']
     elif not names:
-        plan = 'unsupported release', (
-            f'clone_model is as released: Keras is {release}, supported are '
-            f'{KERAS_2} and {KERAS_3}. Install one of these or a newer keras-clone, '
-            'or set KERAS_CLONE=force to try it, or off to hide this warning')
+        reason = 'clone_model is as released: Keras is {}, supported are {} and {}'
+        plan = 'unsupported release', reason.format(release, KERAS_2, KERAS_3)
     else:
         plan = ('not imported yet', '') if _has_hook() else NO_HOOK
     return dict.fromkeys(names or OVERLAYS, plan)
@@ -205,10 +207,11 @@ def record(name, state, reason=''):
     With KERAS_CLONE=strict, it raises an `ImportError` instead.
     """
     _outcomes[name] = state, reason
-    if state in ('failed', 'unsupported release'):
+    if state in ADVICE:
+        text = f'{reason}. {ADVICE[state]}'
         if _switch() == 'strict':
-            raise ImportError(f'keras-clone: {reason}.')
-        _warn(state, reason)
+            raise ImportError(f'keras-clone: {text}.')
+        _warn(state, text)
 
 
 def _warn(about, text):

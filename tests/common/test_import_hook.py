@@ -126,7 +126,7 @@ def test_other_releases_are_left_alone_with_one_warning(release, copy, tmp_path)
     assert not models.Network.rewired
     text, = (str(warning.message) for warning in caught)
     for part in ('keras-clone: clone_model is as released', f'Keras is {release}',
-                 RANGES, 'Install', 'KERAS_CLONE=force', 'or off to hide'):
+                 RANGES, 'Install', 'KERAS_CLONE=force', 'KERAS_CLONE=off'):
         assert part in text
     assert {row['state'] for row in copy.keras_clone.status()} == {
         'unsupported release'}
@@ -327,7 +327,7 @@ def test_a_module_that_was_imported_before_is_reported(copy, keras_folder):
     assert models.clone_model(None) == 'released'
     copy.keras_clone.install()
     assert set(copy.states().values()) == {'failed'}
-    assert 'imported before the hook' in copy.reasons()['keras.models']
+    assert 'imported without the hook' in copy.reasons()['keras.models']
 
 
 def test_a_missing_hook_is_reported(copy, keras_folder):
