@@ -673,7 +673,7 @@ def test_custom_object_that_is_not_registered(wrap, make, assert_faithful):
 
 
 def test_several_layers_of_a_class_that_is_not_registered():
-    model = chain(lambda: CopiesOfALayer(Scale(2., gelu)))()
+    model = chain(lambda: CopiesOfALayer(Scale(2., 'gelu')))()
     clone = clone_model(model)
     assert len(clone.weights) == 3
     assert len({id(each) for each in clone.layers[-1].copies}) == 3
