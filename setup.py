@@ -1,6 +1,8 @@
 """Installs `keras_clone`, and the `.pth` file that makes it active."""
 import os
 import re
+import shutil
+from tempfile import TemporaryDirectory
 
 from setuptools import Command, find_namespace_packages, setup
 from setuptools.command.install_egg_info import install_egg_info
@@ -39,7 +41,9 @@ class EditableWheel(Command):
     def run(self):
         self.distribution.packages = []
         self.reinitialize_command('bdist_wheel', dist_dir=self.dist_dir)
-        self.run_command('bdist_wheel')
+        with TemporaryDirectory() as build:  # `build/` may hold the packages.
+            self.reinitialize_command('build', build_base=build)
+            self.run_command('bdist_wheel')
 
 
 class Develop(Command):
@@ -62,13 +66,17 @@ class Develop(Command):
 
     def run(self):
         self.distribution.packages = []
-        install = self.reinitialize_command(
-            'install', prefix=self.prefix, user=self.user,
-            record='installed-files.txt', single_version_externally_managed=True)
-        install.ensure_finalized()
-        metadata = self.get_finalized_command('install_egg_info').target
-        install.record = os.path.join(metadata, install.record)
-        self.run_command('install')
+        with TemporaryDirectory() as build:  # `build/` may hold the packages.
+            self.reinitialize_command('build', build_base=build)
+            install = self.reinitialize_command(
+                'install', prefix=self.prefix, user=self.user,
+                record='installed-files.txt', single_version_externally_managed=True)
+            install.ensure_finalized()
+            metadata = self.get_finalized_command('install_egg_info').target
+            install.record = os.path.join(metadata, install.record)
+            self.run_command('install')
+        # From within the checkout, pip 18.1 would uninstall this in its place.
+        shutil.rmtree(self.get_finalized_command('egg_info').egg_info)
 
 
 def version():

@@ -1,6 +1,5 @@
 """The import hook: runs each overlay on top of the module that it belongs to."""
 import sys
-from threading import get_ident
 
 from . import overlay
 
@@ -16,22 +15,20 @@ def install():
 
 
 class OverlayFinder:
-    """Finds the modules that have an overlay, by asking the finders after it."""
+    """Finds the modules that have an overlay, by asking the finders after it.
 
-    def __init__(self):
-        self._searches = set()  # What is being looked for: (thread, name).
+    One of them may be a hook of another package, which asks all finders again: the
+    loader that it gets applies the overlay, so that its hook runs after that.
+    """
 
     def find_spec(self, name, path=None, target=None):
-        search = get_ident(), name  # Another finder may ask all finders again.
-        if search in self._searches or not overlay.is_wanted(name):
+        if not overlay.is_wanted(name):
             return None
-        self._searches.add(search)
-        try:
-            spec = self._spec_of_others(name, path, target)
-        finally:
-            self._searches.remove(search)
+        spec = self._spec_of_others(name, path, target)
         if hasattr(getattr(spec, 'loader', None), 'exec_module'):
             spec.loader = OverlayLoader(spec.loader)
+        elif spec:
+            overlay.record(name, 'failed', f'{spec.loader!r} has no exec_module')
         return spec
 
     def _spec_of_others(self, name, path, target):
@@ -56,5 +53,6 @@ class OverlayLoader:
 
     def exec_module(self, module):
         module.__loader__ = module.__spec__.loader = self.loader
+        overlay.forget(module.__name__)
         self.loader.exec_module(module)
         overlay.apply(module)

@@ -9,13 +9,26 @@ import sys
 import warnings
 from importlib.util import find_spec, module_from_spec
 from linecache import getlines
+from types import ModuleType
 
-KERAS_2 = ('2.2.4', '2.2.5', '2.3.0', '2.3.1')
-KERAS_3 = ('3.12.4', '3.13.2', '3.14.1', '3.15.1')
-# The modules that are overlaid, and the releases that each overlay is written for.
+KERAS_2, KERAS_3 = '>=2.2.4,<2.4', '>=3.9,<3.17'
+# The modules that are overlaid, and the releases that each overlay is tested on.
 OVERLAYS = {'keras.models': KERAS_2, 'keras.engine.network': KERAS_2,
             'keras.src.models.cloning': KERAS_3}
+# What the environment variable KERAS_CLONE may be, in small letters.
+ON = ('on', '', '1', 'y', 'yes', 't', 'true', 'enable', 'enabled')
+OFF = ('off', '0', 'n', 'no', 'f', 'false', 'none', 'disable', 'disabled')
+NO_HOOK = ('start-up hook not installed',
+           'Python has read no keras-clone.pth: install keras-clone into a '
+           'site-packages folder, or call keras_clone.install() before Keras is '
+           'imported')
+# What the user should do in the states that a warning is issued for.
+HIDE = 'or set KERAS_CLONE=off to hide this warning'
+ADVICE = {'failed': 'Install keras-clone again, ' + HIDE,
+          'unsupported release': 'Install one of these or a newer keras-clone, set '
+                                 'KERAS_CLONE=force to try it, ' + HIDE}
 _outcomes = {}  # Name of a module -> (state, reason).
+_warned = set()  # The states, and the variable, that a warning was issued for.
 
 
 def status():
@@ -23,9 +36,12 @@ def status():
 
     # Returns
         A list of dicts: `module`, `file` (the overlay), `reason`, `state`: active,
-        failed, off, not imported yet, unsupported release, Keras not installed.
+        failed, off, not imported yet, unsupported release, Keras not installed,
+        start-up hook not installed.
     """
     rows, missed = [], ('failed', 'imported without the hook of keras_clone')
+    if not _has_hook():
+        missed = NO_HOOK
     for name, plan in _plans().items():
         state, reason = _outcomes.get(name, missed) if name in sys.modules else plan
         rows.append(dict(module=name, file=_file(name), state=state, reason=reason))
@@ -44,7 +60,7 @@ def released(name):
     # Raises
         ValueError: If `name` is not overlaid in the installed release of Keras.
     """
-    if keras_release() not in OVERLAYS.get(name, ()):
+    if name not in _names():
         raise ValueError('`name` should be in {}. Found: {!r}. Installed Keras: {}.'
                          .format([*_plans()], name, keras_release()))
     path = importlib.import_module(name.rpartition('.')[0]).__path__
@@ -76,41 +92,105 @@ def is_wanted(name):
 
     If its overlay is not used, this records why, and warns if that is an error.
     """
-    state, reason = _plans().get(name, ('', '')) if name in OVERLAYS else ('', '')
-    if state not in ('', 'not imported yet'):
-        _record(name, state, reason)
+    if name not in OVERLAYS:
+        return False
+    _check_switch()
+    state, reason = _plans().get(name, ('not overlaid', ''))
+    if state not in ('not overlaid', 'not imported yet'):
+        record(name, state, reason)
     return state == 'not imported yet'
 
 
+def forget(name):
+    """Forgets what is recorded of a module, which is about to be executed."""
+    _outcomes.pop(name, None)
+
+
 def apply(module):
-    """Executes the overlay of a module in the module, which it restores on error."""
+    """Executes the overlay of a module in the module, which it restores on error.
+
+    Does nothing if this was done since `forget` was called: the hook of another
+    package may have asked for the module while it was looked for.
+    """
+    if module.__name__ in _outcomes:
+        return
     names, old, path = vars(module), dict(vars(module)), _file(module.__name__)
     try:
         names['__file__'] = path  # Coverage takes the path from here.
         with open(path, 'rb') as file:
             exec(compile(file.read(), path, 'exec', dont_inherit=True), names)
         names['__file__'] = old['__file__']
-        _record(module.__name__, 'active')
+        _place_classes(module, old, path)
+        record(module.__name__, 'active')
     except Exception as error:
         names.clear()
         names.update(old)
-        _record(module.__name__, 'failed', f'skipped {path}: {error!r}')
+        record(module.__name__, 'failed', f'skipped {path}: {error!r}')
+
+
+def _place_classes(module, old, path):
+    """Gives the classes of an overlay a module with the overlay's path.
+
+    `inspect` takes the file of a class from its module, not from its code.
+    """
+    place = ModuleType('keras_clone.' + module.__name__)
+    place.__file__ = path
+    for name, value in vars(module).items():
+        is_new = isinstance(value, type) and value is not old.get(name)
+        if is_new and value.__module__ == module.__name__:
+            value.__module__ = place.__name__
+            setattr(place, name, value)
+    sys.modules[place.__name__] = place
 
 
 def _plans():
     """Returns the expected state of each module: dict {name: (state, reason)}."""
-    release, switch = keras_release(), os.environ.get('KERAS_CLONE', '')
-    names = [name for name in OVERLAYS if release in OVERLAYS[name]]
+    release, names = keras_release(), _names()
     if release is None:
         plan = 'Keras not installed', ''
-    elif switch.lower() in ('off', '0', 'no', 'false'):
-        plan = 'off', 'KERAS_CLONE=' + switch
-    elif names:
-        plan = 'not imported yet', ''
+    elif _switch() in OFF:
+        plan = 'off', 'KERAS_CLONE=' + os.environ['KERAS_CLONE']
+    elif not names:
+        reason = 'clone_model is as released: Keras is {}, supported are {} and {}'
+        plan = 'unsupported release', reason.format(release, KERAS_2, KERAS_3)
     else:
-        reason = 'clone_model is as released: Keras is {}, which is not one of {}'
-        plan = 'unsupported release', reason.format(release, KERAS_2 + KERAS_3)
+        plan = ('not imported yet', '') if _has_hook() else NO_HOOK
     return dict.fromkeys(names or OVERLAYS, plan)
+
+
+def _names():
+    """Returns the names of the modules to overlay in the installed Keras."""
+    names, version = [], _numbers(keras_release() or '')
+    for name, releases in OVERLAYS.items():
+        first, end = map(_numbers, releases.split(','))
+        has_same_major = first[:1] == version[:1]
+        if has_same_major if _switch() == 'force' else first <= version < end:
+            names.append(name)
+    return names
+
+
+def _numbers(release):
+    """Returns the numbers at the start of a release: (3, 16, 0) of '3.16.0.dev1'."""
+    return tuple(map(int, re.findall(r'\d+', re.match(r'[\d.<=>]*', release)[0])))
+
+
+def _switch():
+    """Returns the value of KERAS_CLONE, in small letters and without blanks."""
+    return os.environ.get('KERAS_CLONE', '').strip().lower()
+
+
+def _check_switch():
+    """Warns if the value of KERAS_CLONE is unknown."""
+    if _switch() not in ON + OFF + ('force', 'strict'):
+        value = os.environ['KERAS_CLONE']
+        _warn('KERAS_CLONE',
+              f'KERAS_CLONE={value} is ignored. Use on, off, force or strict')
+
+
+def _has_hook():
+    """Returns whether a finder of this package is registered."""
+    return any(type(finder).__module__.startswith('keras_clone')
+               for finder in sys.meta_path)
 
 
 def _file(name):
@@ -121,8 +201,24 @@ def _file(name):
     return os.path.join(top, *name.split('.')) + '.py'
 
 
-def _record(name, state, reason=''):
-    """Records the state of a module; warns if it has no overlay but should."""
+def record(name, state, reason=''):
+    """Records the state of a module; if it has no overlay but should, warns.
+
+    With KERAS_CLONE=strict, it raises an `ImportError` instead.
+    """
     _outcomes[name] = state, reason
-    if state in ('failed', 'unsupported release'):
-        warnings.warn('keras_clone: ' + reason)
+    if state in ADVICE:
+        text = f'{reason}. {ADVICE[state]}'
+        if _switch() == 'strict':
+            raise ImportError(f'keras-clone: {text}.')
+        _warn(state, text)
+
+
+def _warn(about, text):
+    """Warns once; with `-W error`, writes the warning instead of raising it."""
+    if about not in _warned:
+        _warned.add(about)
+        try:
+            warnings.warn(f'keras-clone: {text}.')
+        except Warning as warning:
+            print(warning, file=sys.stderr)

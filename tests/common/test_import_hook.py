@@ -2,12 +2,14 @@
 
 A copy of the package is tested, without the finders of the installed package.
 """
+import configparser
 import importlib
 import importlib.machinery
 import importlib.util
 import inspect
 import os
 import pickle
+import re
 import sys
 import threading
 import traceback
@@ -15,12 +17,15 @@ import types
 import warnings
 
 import pytest
-from tiny_keras import KERAS, OVERLAY, write, write_keras
+import wrapt.importer
+from tiny_keras import CLASS, KERAS, OVERLAY, write, write_keras
 
 pytestmark = pytest.mark.once
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SUPPORTED = ('2.2.4', '2.2.5', '2.3.0', '2.3.1')
+RANGES = '>=2.2.4,<2.4 and >=3.9,<3.17'
+CLONING = 'keras.src.models.cloning'
 
 
 class Copy:
@@ -102,20 +107,111 @@ def test_supported_releases_are_overlaid(release, copy, tmp_path):
     assert set(copy.states().values()) == {'active'}
 
 
-@pytest.mark.parametrize('release', ['2.1.6', '2.2.0', '2.4.3', '3.0.0'])
-def test_other_releases_are_left_alone_with_one_warning(release, copy, tmp_path):
+@pytest.mark.parametrize('release', [
+    '3.9.0', '3.12.4', '3.15.1', '3.16.0.dev2026102704', '3.16.0rc1', '3.16.2+b'])
+def test_every_release_of_the_range_is_supported(release, copy, tmp_path):
     sys.path.insert(0, write_keras(tmp_path / 'installed', release))
+    assert copy.states() == {CLONING: 'not imported yet'}
+
+
+@pytest.mark.parametrize('release', [
+    '2.1.6', '2.2.0', '2.4', '2.4.3', '3.0.0', '3.8.0', '3.17.0.dev1', '4.0.0'])
+def test_other_releases_are_left_alone_with_one_warning(release, copy, tmp_path):
+    write_keras_3_as_well(tmp_path / 'installed', release)
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter('default')
+        warnings.simplefilter('always')
         from keras import models
+        importlib.import_module(CLONING)
     assert models.clone_model(None) == 'released'
     assert not models.Network.rewired
     text, = (str(warning.message) for warning in caught)
-    for part in SUPPORTED + (release, 'clone_model is as released'):
+    for part in ('keras-clone: clone_model is as released', f'Keras is {release}',
+                 RANGES, 'Install', 'KERAS_CLONE=force', 'KERAS_CLONE=off'):
         assert part in text
     assert {row['state'] for row in copy.keras_clone.status()} == {
         'unsupported release'}
     assert release in copy.reasons()['keras.models']
+
+
+def write_keras_3_as_well(folder, release):
+    """Writes a Keras that has the overlaid modules of both major versions."""
+    sys.path.insert(0, write_keras(folder, release))
+    write(folder / 'keras', {
+        'src/__init__.py': '', 'src/models/__init__.py': '',
+        'src/models/cloning.py': 'def clone_model(model):\n    return "released"\n'})
+
+
+@pytest.mark.parametrize('release, module', [
+    ('2.2.0', 'keras.models'), ('2.4.3', 'keras.models'), ('3.8.0', CLONING),
+    ('3.17.0', CLONING)])
+def test_another_release_can_be_tried(release, module, copy, tmp_path, monkeypatch):
+    monkeypatch.setenv('KERAS_CLONE', 'force')
+    write_keras_3_as_well(tmp_path / 'installed', release)
+    write(copy.project / 'keras', {
+        'src/models/cloning.py': 'def clone_model(model):\n    return "overlay"\n'})
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        assert importlib.import_module(module).clone_model(None) == 'overlay'
+    assert copy.keras_clone.released(module).clone_model(None) == 'released'
+    assert copy.states()[module] == 'active'
+    assert (CLONING in copy.states()) == (module == CLONING)
+
+
+def test_another_major_version_cannot_be_tried(copy, tmp_path, monkeypatch):
+    monkeypatch.setenv('KERAS_CLONE', 'force')
+    write_keras_3_as_well(tmp_path / 'installed', '4.0.0')
+    with pytest.warns(UserWarning, match='Keras is 4.0.0'):
+        assert importlib.import_module(CLONING).clone_model(None) == 'released'
+
+
+def test_warnings_that_are_errors_do_not_break_the_import(copy, tmp_path, capsys):
+    sys.path.insert(0, write_keras(tmp_path / 'installed', '2.2.0'))
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        models = importlib.import_module('keras.models')
+    assert models.clone_model(None) == 'released'
+    assert capsys.readouterr().err.count('Keras is 2.2.0') == 1
+
+
+@pytest.mark.parametrize('value', ['strict', ' Strict '])
+def test_strict_raises_for_another_release(value, copy, tmp_path, monkeypatch):
+    monkeypatch.setenv('KERAS_CLONE', value)
+    sys.path.insert(0, write_keras(tmp_path / 'installed', '2.2.0'))
+    for _ in range(2):
+        with pytest.raises(ImportError, match='keras-clone: .* Keras is 2.2.0'):
+            importlib.import_module('keras')
+
+
+@pytest.mark.parametrize('text', ['def clone_model(:', 'raise Warning'])
+def test_strict_raises_for_a_broken_overlay(text, copy, keras_folder, monkeypatch):
+    monkeypatch.setenv('KERAS_CLONE', 'strict')
+    write(copy.project / 'keras', {'models.py': text})
+    with pytest.raises(ImportError, match='keras-clone: skipped .*models.py'):
+        importlib.import_module('keras')
+
+
+def test_strict_changes_nothing_where_the_overlay_is_active(
+        copy, keras_folder, monkeypatch):
+    monkeypatch.setenv('KERAS_CLONE', 'strict')
+    assert importlib.import_module('keras.models').clone_model(None) == 'overlay'
+
+
+def test_every_series_of_the_range_has_an_environment(copy):
+    tox = configparser.ConfigParser(interpolation=None)
+    tox.read(os.path.join(ROOT, 'tox.ini'))
+    deps = tox['testenv']['deps'].lower()
+    run = re.findall(r'\d{3,4}', tox['tox']['env_list'])
+    tested = {(int(major), int(minor)) for code, major, minor in
+              re.findall(r'keras(\d+): *keras==(\d+)\.(\d+)', deps) if code in run}
+    if 'keras-nightly' in tox['testenv']['commands_pre']:  # The next series.
+        tested.add((3, numbers(copy.overlay.KERAS_3)[-1] - 1))
+    for releases in (copy.overlay.KERAS_2, copy.overlay.KERAS_3):
+        first, end = map(numbers, releases.split(','))
+        assert {(first[0], minor) for minor in range(first[1], end[1])} <= tested
+
+
+def numbers(text):
+    return list(map(int, re.findall(r'\d+', text)))
 
 
 def test_a_release_with_its_version_in_a_module_of_its_own(copy, tmp_path):
@@ -137,7 +233,7 @@ def test_a_release_that_is_unknown_is_left_alone(copy, keras_folder):
 def test_modules_overlaid_in_other_releases_only_pass_without_a_warning(
         copy, keras_folder, monkeypatch):
     monkeypatch.setattr(copy.overlay, 'OVERLAYS', {
-        'keras.models': ('2.3.1',), 'keras.engine.network': ('2.2.4',)})
+        'keras.models': '>=2.3.1,<2.4', 'keras.engine.network': '>=2.2.4,<2.2.5'})
     with warnings.catch_warnings():
         warnings.simplefilter('error')
         models = importlib.import_module('keras.models')
@@ -151,7 +247,8 @@ def test_metadata_of_another_keras_does_not_matter(copy, tmp_path, models):
     assert copy.states()['keras.models'] == 'active'
 
 
-@pytest.mark.parametrize('value', ['off', 'OFF', '0', 'no', 'false', 'False'])
+@pytest.mark.parametrize('value', [
+    'off', 'OFF', ' off ', '0', 'no', 'n', 'false', 'False', 'none', 'Disabled\t'])
 def test_switched_off(value, copy, keras_folder, monkeypatch):
     monkeypatch.setenv('KERAS_CLONE', value)
     assert set(copy.states().values()) == {'off'}
@@ -162,10 +259,24 @@ def test_switched_off(value, copy, keras_folder, monkeypatch):
     assert copy.reasons()['keras.models'] == 'KERAS_CLONE=' + value
 
 
-@pytest.mark.parametrize('value', ['', 'on', '1'])
+@pytest.mark.parametrize('value', ['', ' ', 'on', 'On ', '1', 'yes', 'y', 'true'])
 def test_not_switched_off(value, copy, keras_folder, monkeypatch):
     monkeypatch.setenv('KERAS_CLONE', value)
-    assert importlib.import_module('keras.models').clone_model(None) == 'overlay'
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        models = importlib.import_module('keras.models')
+    assert models.clone_model(None) == 'overlay'
+
+
+def test_an_unknown_value_is_ignored_with_one_warning(
+        copy, keras_folder, monkeypatch):
+    monkeypatch.setenv('KERAS_CLONE', 'offf')
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always')
+        models = importlib.import_module('keras.models')
+    text, = (str(warning.message) for warning in caught)
+    assert text.startswith('keras-clone: KERAS_CLONE=offf is ignored. Use on, off, ')
+    assert models.clone_model(None) == 'overlay'
 
 
 @pytest.mark.parametrize('beside_the_overlays', [False, True])
@@ -214,7 +325,17 @@ def test_a_module_that_was_imported_before_is_reported(copy, keras_folder):
     sys.meta_path.remove(copy.finder)
     models = importlib.import_module('keras.models')
     assert models.clone_model(None) == 'released'
+    copy.keras_clone.install()
     assert set(copy.states().values()) == {'failed'}
+    assert 'imported without the hook' in copy.reasons()['keras.models']
+
+
+def test_a_missing_hook_is_reported(copy, keras_folder):
+    sys.meta_path.remove(copy.finder)
+    assert set(copy.states().values()) == {'start-up hook not installed'}
+    importlib.import_module('keras.models')
+    assert set(copy.states().values()) == {'start-up hook not installed'}
+    assert 'keras_clone.install()' in copy.reasons()['keras.models']
 
 
 def test_the_module_keeps_its_file_spec_and_loader(models, keras_folder):
@@ -246,6 +367,16 @@ def test_functions_know_the_file_that_they_are_in(copy, models, keras_folder):
     assert models.save_model.__code__.co_filename.startswith(installed)
     assert "return 'overlay'" in inspect.getsource(models.clone_model)
     assert "return 'released'" in inspect.getsource(models.save_model)
+
+
+def test_classes_know_the_file_that_they_are_in(copy, models):
+    network = sys.modules['keras.engine.network']
+    assert inspect.getsource(models.Cloner) == CLASS
+    assert inspect.getsource(network.Network) == KERAS['engine/network.py']
+    assert network.Network.__module__ == 'keras.engine.network'
+    assert pickle.loads(pickle.dumps(models.Cloner)) is models.Cloner
+    importlib.reload(models)
+    assert inspect.getsource(models.Cloner) == CLASS
 
 
 def test_functions_are_of_the_module_and_can_be_pickled(models):
@@ -310,6 +441,24 @@ def test_status_names_the_overlay_of_each_module(copy, keras_folder):
 
 
 # Other import hooks, and threads.
+
+
+def test_a_hook_that_was_registered_before_takes_effect(copy, keras_folder):
+    sys.meta_path.remove(copy.finder)
+
+    @wrapt.when_imported('keras.models')
+    def wrap(models):
+        function = models.clone_model
+        models.clone_model = lambda model: 'wrapped ' + function(model)
+
+    sys.meta_path.insert(0, wrapt.importer.ImportHookFinder())
+    copy.keras_clone.install()
+    models = importlib.import_module('keras.models')
+    assert models.clone_model(None) == 'wrapped overlay'
+    assert models.runs == 1
+    assert type(models.__loader__) is importlib.machinery.SourceFileLoader
+    assert models.__loader__ is models.__spec__.loader
+
 
 class Hook:
     """A finder of another package, which marks `keras.models`."""
@@ -384,7 +533,8 @@ def test_a_loader_of_the_old_kind_is_left_alone(copy, keras_folder):
 
     old_loader = object()  # It has no `exec_module`.
     sys.meta_path.insert(1, OldFinder)
-    spec = copy.finder.find_spec('keras.models', [str(keras_folder)])
+    with pytest.warns(UserWarning, match='has no exec_module'):
+        spec = copy.finder.find_spec('keras.models', [str(keras_folder)])
     assert spec.loader is old_loader
 
 

@@ -3,9 +3,9 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from glob import glob
 
 import pytest
 from tiny_keras import OVERLAY, write, write_keras
@@ -13,7 +13,9 @@ from tiny_keras import OVERLAY, write, write_keras
 pytestmark = [pytest.mark.once, pytest.mark.slow]
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PACKAGES = os.path.dirname(os.path.dirname(pytest.__file__))
 WHICH = 'import keras; print(keras.models.clone_model(None))'
+AS_RELEASED = 'keras-clone: clone_model is as released'
 
 
 def write_project(folder):
@@ -45,11 +47,25 @@ def wheel(tmp_path_factory):
 def pip(tmp_path_factory):
     """A folder for PYTHONPATH that has the pip and the setuptools of the tests."""
     folder = tmp_path_factory.mktemp('pip')
-    packages = sysconfig.get_path('purelib')
-    for name in os.listdir(packages):
+    for name in os.listdir(PACKAGES):
         if not (name.lower().startswith('keras') or name.endswith('.pth')):
-            os.symlink(os.path.join(packages, name), str(folder / name))
+            os.symlink(os.path.join(PACKAGES, name), str(folder / name))
     return str(folder)
+
+
+@pytest.fixture(scope='session')
+def old_pip(tmp_path_factory):
+    """The same with pip 18.1 and its setuptools, which Python 3.6 contains."""
+    which = 'import ensurepip; print(*ensurepip.__path__)'
+    try:
+        found = call('python3.6', '-c', which, cwd=ROOT)
+    except (OSError, AssertionError):
+        pytest.skip('Python 3.6, which contains pip 18.1, is not installed.')
+    folder = str(tmp_path_factory.mktemp('old_pip'))
+    for wheel in glob(os.path.join(found.strip(), '_bundled', '*.whl')):
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(folder)
+    return folder
 
 
 def call(*command, **options):
@@ -78,11 +94,12 @@ class Environment:
         if keras:
             write_keras(self.packages)
 
-    def run(self, *arguments, **variables):
-        return call(self.python, *arguments, variables=variables)
+    def run(self, *arguments, cwd=os.sep, **variables):
+        return call(self.python, *arguments, cwd=cwd, variables=variables)
 
-    def pip(self, path, *arguments):
-        return self.run('-m', 'pip', '--no-cache-dir', *arguments, PYTHONPATH=path)
+    def pip(self, path, *arguments, **options):
+        return self.run('-m', 'pip', '--no-cache-dir', *arguments, PYTHONPATH=path,
+                        **options)
 
     def files(self):
         return {os.path.join(folder, name)
@@ -136,6 +153,49 @@ def test_installed_in_any_way_it_works_and_uninstalled_it_leaves_nothing(
     assert environment.run('-c', WHICH) == 'released\n'
 
 
+def test_uninstalled_within_the_checkout_by_an_old_pip_it_leaves_nothing(
+        environment, old_pip, project):
+    before = environment.files()
+    for options in ['.'], ['-e', '.']:
+        environment.pip(old_pip, 'install', '--no-index', *options, cwd=project)
+        assert environment.run('-c', WHICH) == 'overlay\n'
+        environment.pip(old_pip, 'uninstall', '-y', 'keras-clone', cwd=project)
+        assert environment.files() == before
+
+
+@pytest.mark.parametrize('install', [install_editable, install_develop])
+def test_what_was_built_before_is_not_in_an_editable_installation(
+        install, environment, pip, project):
+    call(sys.executable, 'setup.py', '-q', 'build', cwd=project)
+    install(environment, pip, project, None)
+    assert 'keras_clone' not in os.listdir(environment.packages)
+
+
+@pytest.mark.parametrize('option', ['--target', '--prefix'])
+def test_a_folder_whose_start_up_files_python_does_not_read(
+        option, environment, pip, wheel, tmp_path):
+    folder = tmp_path / 'folder'
+    environment.pip(pip, 'install', '--no-index', '--no-deps', option, folder, wheel)
+    place, = (os.path.dirname(each) for each in glob(
+        str(folder / '**' / 'keras_clone_start.py'), recursive=True))
+    path = os.pathsep.join([place, pip])
+    assert environment.run('-c', WHICH, PYTHONPATH=path) == 'released\n'
+    lines = environment.run('-m', 'keras_clone', 'status', PYTHONPATH=path)
+    assert lines.count(': start-up hook not installed (') == 2
+    assert ': active' not in lines
+    install = 'import keras_clone; keras_clone.install()\n'
+    assert environment.run('-c', install + WHICH, PYTHONPATH=path) == 'overlay\n'
+
+
+def test_check_says_that_the_start_up_hook_is_missing(tmp_path):
+    environment = Environment(tmp_path / 'environment', keras=False)
+    path = os.pathsep.join([ROOT, PACKAGES])  # The installed Keras.
+    printed = environment.run('-m', 'keras_clone', 'check', '--only', 'Dense',
+                              PYTHONPATH=path)
+    last = printed[printed.index('1 model: '):]
+    assert 'keras-clone is not (start-up hook not installed, ' in last
+
+
 def test_the_wheel_has_the_runtime_the_overlays_and_the_check_alone(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if '.dist-info/' not in name}
@@ -167,7 +227,9 @@ def test_an_editable_installation(install, tmp_path, pip, project):
     assert environment.run('-c', 'pass') == ''
     printed = environment.run('-c', WHICH, PYTHONPATH=keras)
     assert 'released' in printed.splitlines()
-    assert printed.count('UserWarning: clone_model is as released') == 1
+    text = f'{AS_RELEASED}: its package is no longer in {project}. Install'
+    assert printed.count(text) == 1
+    assert 'pip uninstall keras-clone' in printed
 
 
 # Starting.
@@ -225,7 +287,12 @@ def test_a_damaged_package_is_reported_at_the_import(damage, path, installed):
     assert installed.run('-c', 'pass') == ''
     printed = installed.run('-c', WHICH)
     assert 'released' in printed.splitlines()
-    assert printed.count('UserWarning: clone_model is as released') == 1
+    assert printed.count('UserWarning: ' + AS_RELEASED) == 1
+    printed = installed.run('-W', 'error', '-c', WHICH)
+    assert 'released' in printed.splitlines()
+    assert printed.count(AS_RELEASED) == 1
+    with pytest.raises(AssertionError, match='ImportError: ' + AS_RELEASED):
+        installed.run('-c', WHICH, KERAS_CLONE='strict')
 
 
 @pytest.mark.parametrize('damage, path', [
@@ -236,8 +303,28 @@ def test_a_damaged_overlay_is_reported_at_the_import(damage, path, installed):
     assert installed.run('-c', 'pass') == ''
     printed = installed.run('-c', WHICH)
     assert 'released' in printed.splitlines()
-    assert printed.count('keras_clone: skipped') == 1 + (path == 'keras')
-    assert os.path.join('keras', 'models.py') in printed
+    assert printed.count('UserWarning: keras-clone: skipped ') == 1
+    first = 'engine' if path == 'keras' else 'models.py'
+    assert os.path.join('keras', first) in printed
+    with pytest.raises(AssertionError, match='ImportError: keras-clone: skipped '):
+        installed.run('-c', WHICH, KERAS_CLONE='strict')
+
+
+@pytest.mark.parametrize('options', [[], ['-W', 'error']])
+@pytest.mark.parametrize('text', ['print("run")', 'print("run")\n' + WHICH])
+@pytest.mark.parametrize('path, script', [
+    ('keras_clone.py', 'keras_clone.py'), ('keras_clone.py', 'before.py'),
+    ('keras_clone.py', 'after.py'), ('keras_clone/__init__.py', 'before.py'),
+    ('keras_clone/__init__.py', 'after.py')])
+def test_a_file_of_the_user_with_the_name_of_the_package_runs_once(
+        path, script, text, options, installed, tmp_path):
+    write(tmp_path, {path: text, 'before.py': 'import keras_clone\n' + WHICH,
+                     'after.py': WHICH + '\nimport keras_clone'})
+    printed = installed.run(*options, tmp_path / script)
+    lines = printed.splitlines()
+    assert lines.count('run') == 1 and 'overlay' not in lines
+    warning = f'{AS_RELEASED}: {tmp_path / path} is not its package. Rename'
+    assert printed.count(warning) == ('released' in lines)
 
 
 def test_a_keras_in_a_zip_file_is_left_alone(installed, tmp_path):
@@ -321,7 +408,7 @@ def test_keras_clone_in_a_zip_file_leaves_keras_alone_and_says_so(
                               WHICH + '; print(keras_clone.status()[0]["state"])',
                               PYTHONPATH=wheel)
     assert 'released' in printed.splitlines() and 'failed' in printed.splitlines()
-    assert 'keras_clone: skipped' in printed
+    assert 'keras-clone: skipped' in printed
 
 
 def test_tests_that_pytest_rewrites_have_the_overlay(installed, pip, tmp_path):

@@ -22,6 +22,11 @@ def save_model(model):
     return 'released'
 ''',
 }
+CLASS = '''\
+class Cloner:
+    def clone(self):
+        return 'overlay'
+'''
 OVERLAY = {
     'models.py': '''\
 runs = globals().get('runs', 0) + 1
@@ -37,7 +42,9 @@ def clone_badly(model):
 
 def backend():
     return K
-''',
+
+
+''' + CLASS,
     'engine/network.py': 'Network.rewired = True\n',
 }
 

@@ -16,7 +16,7 @@ from keras.models import clone_model
 from custom_objects import TWO, Bare, Both, Once, Pausing, Scale, gelu, relu
 from major_versions import RELEASE, chain
 
-REFUSED = 'disallowed by default|deserialization of a'
+REFUSED = 'disallowed by default|deserialization of a|Deserializing it is unsafe'
 
 
 # Keras pull request 23048.

@@ -18,6 +18,7 @@ from keras_clone.holding import CannotCopy
 from keras_clone.nodes import in_call_order
 
 from keras.src import backend
+from keras.src import ops
 from keras.src import tree
 from keras.src.api_export import keras_export
 from keras.src.backend import Variable
@@ -189,7 +190,7 @@ class _Cloner(Cloner):
 
     def is_array(self, value):
         return super().is_array(value) or (
-            backend.is_tensor(value) and not _is_backend_variable(value)
+            ops.is_tensor(value) and not _is_backend_variable(value)
         )
 
     def layers_within(self, model):
@@ -215,7 +216,7 @@ class _Cloner(Cloner):
         if _is_backend_variable(value):
             return copy.deepcopy(value)
         variable = backend.Variable(
-            backend.convert_to_numpy(value.value),
+            ops.convert_to_numpy(value.value),
             dtype=value.dtype,
             trainable=value.trainable,
             autocast=value._autocast,
@@ -540,7 +541,7 @@ _KERAS_BASES = (
 def _is_backend_variable(value):
     """Returns whether a value is a backend variable, not a Keras one."""
     return (
-        backend.is_tensor(value)
+        ops.is_tensor(value)
         and hasattr(value, "assign")
         and not isinstance(value, Variable)
     )
@@ -591,7 +592,7 @@ def _copy_adapted_state(layer, clone):
     store = {}
     layer.save_own_variables(store)
     clone.load_own_variables(
-        {name: backend.convert_to_numpy(value) for name, value in store.items()}
+        {name: ops.convert_to_numpy(value) for name, value in store.items()}
     )
     if hasattr(layer, "save_assets"):
         with tempfile.TemporaryDirectory() as folder:
