@@ -90,6 +90,9 @@ def check(context, model, only, seed, as_json, verbose, lines):
 
     MODEL is an .h5 or .keras file, or package.module:function: a function that
     builds a model and returns it, or returns a pair (model, list of input arrays).
+    The module is looked for in the current folder first. A file whose name begins
+    with a dash is given as ./-name.h5.
+
     Without MODEL, a gallery of models is checked, the one of Keras issue 12202
     first.
 
@@ -104,7 +107,7 @@ def check(context, model, only, seed, as_json, verbose, lines):
       does not save     it cannot be saved and loaded, but the original can
 
     Exit status: 0 if the active clone_model is faithful everywhere, 1 if it is not,
-    2 if nothing could be checked.
+    2 if nothing could be checked, 130 after Ctrl-C.
     """
     if lines:
         with _quiet():
