@@ -12,7 +12,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def check(*arguments, cwd=ROOT, **environment):
-    """Runs the command without the environment variable for TensorFlow's messages."""
+    """Runs the command, with the messages of TensorFlow that are on by default."""
     variables = dict(os.environ, PYTHONPATH=ROOT, **environment)
     variables.pop('TF_CPP_MIN_LOG_LEVEL', None)
     return subprocess.run(
