@@ -222,9 +222,12 @@ def _checked(model, only, seed):
 
 
 def _with_progress(values):
-    """Yields values; on a terminal, a progress bar shows how many are left."""
+    """Yields values; on a terminal, a progress bar shows how many are left.
+
+    There is none for one value, which may be a model whose builder prints.
+    """
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if not console.is_terminal or len(values) == 1:
         yield from values
         return
     with Progress(console=console, transient=True) as progress:

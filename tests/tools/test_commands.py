@@ -295,21 +295,23 @@ def test_json_says_that_the_released_function_is_active(rows, overlay):
     assert json.loads(run('check', '--json').output)['active'] == 'released'
 
 
-def test_progress_bar_is_for_a_terminal(overlay, monkeypatch):
+@pytest.mark.parametrize('is_terminal, count, shown', [
+    (False, 2, False), (True, 2, True), (True, 1, False)])
+def test_progress_bar_is_for_several_models_on_a_terminal(monkeypatch, is_terminal,
+                                                          count, shown):
     @contextlib.contextmanager
     def started(*arguments, **options):
-        yield iter([{'facts': [], 'inactive': '', 'models': [('a', 'A model')]},
-                    result()])
+        yield iter([{'facts': [], 'inactive': '',
+                     'models': [('a', 'A model')] * count}] + [result()] * count)
 
+    stream = io.StringIO()
     monkeypatch.setattr(processes, 'started', started)
-    for is_terminal in (False, True):
-        stream = io.StringIO()
-        monkeypatch.setattr(commands, 'Console', lambda **kwargs: Console(
-            file=stream, force_terminal=is_terminal))
-        _, _, rows = commands._checked(None, None, 0)
-        assert [row['released'] for row in rows] == [result()]
-        assert bool(stream.getvalue()) == is_terminal
-        assert ('Cloning' in stream.getvalue()) == is_terminal
+    monkeypatch.setattr(commands, 'Console', lambda **kwargs: Console(
+        file=stream, force_terminal=is_terminal))
+    _, _, rows = commands._checked(None, None, 0)
+    assert [row['released'] for row in rows] == [result()] * count
+    assert bool(stream.getvalue()) == shown
+    assert ('Cloning' in stream.getvalue()) == shown
 
 
 # check: what is checked
@@ -475,6 +477,7 @@ def test_gallery_shows_what_the_released_function_does():
 # check: what goes wrong
 
 
+@pytest.mark.once
 @pytest.mark.parametrize('function, message', [
     ('exit', 'The check was ended by SystemExit: 0 ({}, line 29).'),
     ('raise_interrupt', 'The check was ended by KeyboardInterrupt ({}, line 9).'),
@@ -525,6 +528,7 @@ def test_module_of_the_current_folder_is_preferred_to_an_installed_one(
     assert found('some_models:Makers.dense')['outcome'] == 'faithful'
 
 
+@pytest.mark.once
 @pytest.mark.parametrize('redirected, status', [
     ('2>&-', 0), ('>&- 2>&- <&-', 0), ('>/dev/full', 2), ('| head -1', 0),
     ('--no_such_option 2>&-', 2)])
@@ -536,6 +540,7 @@ def test_streams_may_be_closed_or_full(models, redirected, status):
     assert 'Exception ignored' not in err
 
 
+@pytest.mark.once
 def test_deleted_current_folder_is_an_error(models):
     (models / 'deleted').mkdir()
     process = 'cd deleted && rmdir ../deleted && exec "$@"'
@@ -549,6 +554,7 @@ def test_deleted_current_folder_is_an_error(models):
     assert 'Traceback' not in done.stderr
 
 
+@pytest.mark.once
 @pytest.mark.parametrize('arguments', [['./--x.h5'], ['--', '--x.h5']])
 def test_name_of_a_file_may_begin_with_dashes(models, arguments):
     from keras.layers import Dense
@@ -559,6 +565,7 @@ def test_name_of_a_file_may_begin_with_dashes(models, arguments):
     assert '--x.h5  faithful  faithful' in out
 
 
+@pytest.mark.once
 def test_file_is_named_in_ascii_where_nothing_else_can_be_written(models):
     from keras.layers import Dense
     from keras.models import Sequential
@@ -572,6 +579,7 @@ def test_file_is_named_in_ascii_where_nothing_else_can_be_written(models):
         assert '\\u2603.h5 ' in out
 
 
+@pytest.mark.once
 def test_ctrl_c_ends_both_processes(models):
     process = subprocess.Popen(
         [sys.executable, '-m', 'keras_clone', 'check', 'hostile:wait'],
