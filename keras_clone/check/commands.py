@@ -8,37 +8,45 @@ import os
 import platform
 import subprocess
 import sys
-import tempfile
 import warnings
 
 import click
-from rich import box
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
-from rich.text import Text
 
 import keras_clone
 
-# A model to check: its name, its text in the table, a function that builds it,
-# whether that function adds only the model's own ops, advice to print if it fails.
-Subject = collections.namedtuple('Subject', 'name text build exact_ops advice')
+from . import printing, processes, subjects
+from .failures import Failure, one_line, with_place
+
 # A line of `status`: the name of what is used, its release, its file or folder
 # (empty if it is not shown).
 Fact = collections.namedtuple('Fact', 'name release place')
 
-FUNCTION = 'package.module:function'
 # Environment variables: they keep the backends from writing messages, and Theano
 # from optimizing what is computed only once.
 ENVIRONMENT = {'TF_CPP_MIN_LOG_LEVEL': '3', 'THEANO_FLAGS': 'optimizer=fast_compile'}
 
 
-class Failure(click.ClickException):
-    """What the user has to fix: one line on stderr, exit status 2."""
-    exit_code = 2
+class Commands(click.Group):
+    """Commands that fail with one line and exit status 2, on Ctrl-C with 130.
+
+    Python itself would print a traceback and end with the exit status that `check`
+    has for a clone that is not faithful.
+    """
+
+    def invoke(self, context):
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt:
+            context.exit(130)
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except Exception as error:
+            raise Failure(with_place(error))
 
 
-@click.group(context_settings={'help_option_names': ['-h', '--help']})
+@click.group(cls=Commands, context_settings={'help_option_names': ['-h', '--help']})
 @click.version_option(keras_clone.__version__, prog_name='keras-clone')
 def main():
     """Makes `keras.models.clone_model` clone faithfully."""
@@ -82,6 +90,9 @@ def check(context, model, only, seed, as_json, verbose, lines):
 
     MODEL is an .h5 or .keras file, or package.module:function: a function that
     builds a model and returns it, or returns a pair (model, list of input arrays).
+    The module is looked for in the current folder first. A file whose name begins
+    with a dash is given as ./-name.h5.
+
     Without MODEL, a gallery of models is checked, the one of Keras issue 12202
     first.
 
@@ -96,29 +107,24 @@ def check(context, model, only, seed, as_json, verbose, lines):
       does not save     it cannot be saved and loaded, but the original can
 
     Exit status: 0 if the active clone_model is faithful everywhere, 1 if it is not,
-    2 if nothing could be checked.
+    2 if nothing could be checked, 130 after Ctrl-C.
     """
-    out = sys.stdout
-    with _quiet(), contextlib.redirect_stdout(sys.stderr):
-        facts = _facts()
-        inactive = _why_inactive()
-        subjects = _subjects(model, only)
-        if lines:
-            for subject in subjects:
-                click.echo(json.dumps(_result(subject, seed)), file=out)
-            return
-        rows = _rows(subjects, seed, not inactive, [model, '--only', only or '',
-                                                    '--seed', str(seed)])
+    if lines:
+        with _quiet():
+            processes.write_lines(_found(model, only, seed))
+        return
+    facts, inactive, rows = _checked(model, only, seed)
     if as_json:
-        click.echo(json.dumps(_data(facts, inactive, seed, rows), indent=2))
+        data = printing.data_of(facts, inactive, seed, rows)
+        click.echo(json.dumps(data, indent=2))
     else:
-        _print_table(rows, inactive)
+        printing.print_table(rows, inactive)
         click.echo()
         if verbose or model:
-            _print_differences(rows, inactive)
-        _print_not_compared(rows, inactive)
-        click.echo(_last_line(rows, inactive))
-    if not all(_is_faithful(row['active']) for row in rows):
+            printing.print_differences(rows, inactive)
+        printing.print_not_compared(rows, inactive)
+        click.echo(printing.last_line(rows, inactive))
+    if not all(printing.is_faithful(row['active']) for row in rows):
         context.exit(1)
 
 
@@ -163,8 +169,9 @@ def _facts():
     """Imports Keras and returns `Fact`s, in the order in which they are shown."""
     release = keras_clone.keras_release()
     if release is None:
+        wanted = 'keras' if sys.version_info >= (3, 9) else 'keras==2.3.1'
         raise Failure('Keras is not installed. Install it, for example with: '
-                      'pip install keras==2.3.1')
+                      f'pip install {wanted}')
     try:
         with _without_messages():
             importlib.import_module('keras.models')
@@ -172,14 +179,10 @@ def _facts():
             backend = keras.backend.backend()
             backend_release = importlib.import_module(backend).__version__
     except Exception as error:
-        raise Failure(f'Keras {release} cannot be imported: {_one_line(error)}')
+        raise Failure(f'Keras {release} cannot be imported: {one_line(error)}')
     return [Fact('Keras', release, os.path.dirname(keras.__file__)),
             Fact('Backend', f'{backend} {backend_release}', ''),
             Fact('Python', platform.python_version(), sys.executable)]
-
-
-def _one_line(error):
-    return ' '.join(f'{type(error).__name__}: {error}'.split())
 
 
 def _why_inactive():
@@ -190,67 +193,58 @@ def _why_inactive():
     return ', '.join(filter(None, [inactive[0]['state'], inactive[0]['reason']]))
 
 
-# What to check
-
-
-def _subjects(model, only):
-    """Returns the `Subject`s that the arguments of the command ask for."""
-    if model is None:
-        return _of_gallery(only)
-    if only:
-        raise Failure('--only chooses from the gallery: leave it out with a MODEL.')
-    if model.endswith(('.h5', '.hdf5', '.keras')):
-        return [_of_file(model)]
-    if ':' in model:
-        return [_of_function(model)]
-    raise Failure(f'MODEL should be an .h5 or .keras file or {FUNCTION}. '
-                  f'Found: {model}')
-
-
-def _of_gallery(only):
-    from . import gallery
-    subjects = [Subject(build.__name__, build.title, build, True, '')
-                for build in gallery.MODELS]
-    chosen = [each for each in subjects
-              if not only or only.lower() in (each.name + each.text).lower()]
-    if not chosen:
-        names = ', '.join(each.name for each in subjects)
-        raise Failure(f'No model of the gallery has {only!r} in its name or '
-                      f'description. Their names: {names}')
-    return chosen
-
-
-def _of_file(path):
-    if not os.path.isfile(path):
-        raise Failure(f'There is no file {path}.')
-
-    def load():
-        from keras.models import load_model
-        return load_model(path, compile=False)
-    return Subject(path, os.path.basename(path), load, False,
-                   ' A file holds no custom layers and functions, and Keras 3 loads '
-                   'no `Lambda` from it by default: if the model has some, write a '
-                   'function that loads it with `custom_objects` or '
-                   f'`safe_mode=False`, and name it: {FUNCTION}.')
-
-
-def _of_function(model):
-    name, _, path = model.partition(':')
-    sys.path.insert(0, os.getcwd())
-    try:
-        found = importlib.import_module(name)
-    except Exception as error:
-        raise Failure(f'The module of MODEL, {name}, cannot be imported: '
-                      f'{_one_line(error)}')
-    for part in path.split('.'):
-        found = getattr(found, part, None)
-    if not callable(found):
-        raise Failure(f'MODEL should be {FUNCTION}. There is no function {path} in '
-                      f'{name}.')
-    return Subject(model, model, found, False, '')
-
-
 # Checking
+
+
+def _checked(model, only, seed):
+    """Checks the models with both functions.
+
+    # Returns
+        A tuple: the `Fact`s, why this function is not active, the rows of the table.
+    """
+    if model is not None:
+        subjects.warn_of_code(model)
+    arguments = ['--seed', str(seed), '--only', only or '', '--']
+    arguments += [] if model is None else [model]
+    with processes.started(arguments) as active, processes.started(
+            arguments, 'The released function could not be checked: ',
+            stderr=subprocess.DEVNULL,
+            env=dict(os.environ, KERAS_CLONE='off')) as released:
+        start = next(active)
+        both = not start['inactive'] and next(released)
+        rows = []
+        for name, text in _with_progress(start['models']):
+            result = next(active)
+            rows.append({'model': name, 'description': text,
+                         'released': next(released) if both else result,
+                         'active': result})
+    return [Fact(*each) for each in start['facts']], start['inactive'], rows
+
+
+def _with_progress(values):
+    """Yields values; on a terminal, a progress bar shows how many are left.
+
+    There is none for one value, which may be a model whose builder prints.
+    """
+    console = Console(stderr=True)
+    if not console.is_terminal or len(values) == 1:
+        yield from values
+        return
+    with Progress(console=console, transient=True) as progress:
+        yield from progress.track(values, description='Cloning')
+
+
+def _found(model, only, seed):
+    """Yields what one of the processes finds out, for `_checked`.
+
+    First what is checked and with what, then for each model whether it is faithful.
+    """
+    facts, inactive = _facts(), _why_inactive()
+    chosen = subjects.chosen(model, only)
+    yield {'facts': facts, 'inactive': inactive,
+           'models': [(each.name, each.text) for each in chosen]}
+    for subject in chosen:
+        yield _result(subject, seed)
 
 
 def _result(subject, seed):
@@ -261,135 +255,9 @@ def _result(subject, seed):
         report = faithfulness.check_clone(subject.build, clone_model, seed=seed,
                                           exact_ops=subject.exact_ops)
     except faithfulness.ModelError as error:
-        raise Failure(f'{subject.name}: {error}{subject.advice}')
+        raise Failure(f'{subject.name}: {error}'
+                      f'{subjects.advice(error.__context__)}')
     return {'outcome': report.outcome, 'layer': report.layer,
             'reason': report.reason,
             'differences': [str(each) for each in report.differences],
             'not_compared': report.not_compared}
-
-
-def _rows(subjects, seed, compare, arguments):
-    """Checks every model; with `compare`, the released function as well."""
-    console = Console(stderr=True)
-    progress = Progress(console=console, transient=True,
-                        disable=not console.is_terminal)
-    rows = []
-    with progress, _released_results(compare, arguments) as released:
-        for subject in progress.track(subjects, description='Cloning'):
-            active = _result(subject, seed)
-            rows.append({'model': subject.name, 'description': subject.text,
-                         'released': next(released) if compare else active,
-                         'active': active})
-    return rows
-
-
-@contextlib.contextmanager
-def _released_results(wanted, arguments):
-    """Context in which another process checks the released function.
-
-    In that process, all overlaid modules are as released, not only `keras.models`,
-    and neither function is affected by what the other one breaks.
-    """
-    if not wanted:
-        yield None
-        return
-    command = [sys.executable, '-m', 'keras_clone', 'check', '--lines']
-    folder = os.path.dirname(os.path.dirname(keras_clone.__file__))
-    path = [os.environ['PYTHONPATH']] if os.environ.get('PYTHONPATH') else []
-    environment = dict(os.environ, KERAS_CLONE='off',
-                       PYTHONPATH=os.pathsep.join(path + [folder]))
-    with tempfile.TemporaryFile('w+') as errors:
-        process = subprocess.Popen(
-            command + [each for each in arguments if each is not None],
-            env=environment, stdout=subprocess.PIPE, stderr=errors,
-            universal_newlines=True)
-        try:
-            yield _parsed(process.stdout, errors)
-        finally:
-            process.kill()
-            process.stdout.close()
-            process.wait()
-
-
-def _parsed(lines, errors):
-    for line in lines:
-        yield json.loads(line)
-    errors.seek(0)
-    last = (errors.read().strip() or 'it ended early').split('\n')[-1]
-    raise Failure(f'The released function could not be checked: {last}')
-
-
-# What is printed
-
-
-def _is_faithful(result):
-    return result['outcome'] == 'faithful'
-
-
-def _columns(inactive):
-    """Returns the columns of the table: pairs (heading, key of a row)."""
-    released = [('Released', 'released')]
-    return released if inactive else released + [('This one', 'active')]
-
-
-def _print_table(rows, inactive):
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False,
-                  padding=(0, 1, 0, 0))
-    for heading in ['Model'] + [heading for heading, _ in _columns(inactive)]:
-        table.add_column(heading)
-    for row in rows:
-        table.add_row(Text(row['description']),
-                      *[_cell(row[key]) for _, key in _columns(inactive)])
-    Console().print(table)
-
-
-def _cell(result):
-    if _is_faithful(result):
-        return Text(result['outcome'], style='green')
-    cell = Text(result['outcome'], style='red')
-    if result['layer']:
-        cell.append(' at ' + result['layer'], style='default')
-    return cell
-
-
-def _print_differences(rows, inactive):
-    for row in rows:
-        for heading, key in _columns(inactive):
-            if row[key]['differences']:
-                click.echo(f"{row['description']}, {heading.lower()}:")
-                click.echo(''.join(f'  {each}\n'
-                                   for each in row[key]['differences']))
-
-
-def _print_not_compared(rows, inactive):
-    """Prints what was not compared, for faithful clones as well."""
-    for row in rows:
-        for heading, key in _columns(inactive):
-            if row[key].get('not_compared'):
-                texts = ', '.join(row[key]['not_compared'])
-                click.echo(f"Not compared, {row['description']}, "
-                           f'{heading.lower()}: {texts}.\n')
-
-
-def _counts(rows):
-    """Returns how many models each function clones faithfully."""
-    return {key: sum(_is_faithful(row[key]) for row in rows)
-            for key in ('released', 'active')}
-
-
-def _last_line(rows, inactive):
-    counts = _counts(rows)
-    models = '1 model' if len(rows) == 1 else f'{len(rows)} models'
-    line = f"{models}: released clone_model faithful for {counts['released']}"
-    if inactive:
-        return f'{line}. It is what is active: keras-clone is not ({inactive}).'
-    return f"{line}, this one for {counts['active']}."
-
-
-def _data(facts, inactive, seed, rows):
-    data = {fact.name.lower(): fact.release for fact in facts}
-    data['active'] = 'released' if inactive else 'keras-clone'
-    data['seed'] = seed
-    data['faithful'] = _counts(rows)
-    data['models'] = rows
-    return data

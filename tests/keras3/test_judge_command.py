@@ -5,29 +5,64 @@ import subprocess
 import sys
 
 import keras
+import pytest
 from keras import layers
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-def test_check_of_a_file_with_a_lambda_says_how_to_load_it(tmp_path):
+
+def check(*arguments, cwd=ROOT, **environment):
+    """Runs the command, with the messages of TensorFlow that are on by default."""
+    variables = dict(os.environ, PYTHONPATH=ROOT, **environment)
+    variables.pop('TF_CPP_MIN_LOG_LEVEL', None)
+    return subprocess.run(
+        [sys.executable, '-m', 'keras_clone', 'check', *map(str, arguments)],
+        cwd=cwd, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        universal_newlines=True)
+
+
+@pytest.mark.parametrize('name', ['own.keras', 'own.h5'])
+def test_check_of_a_file_with_a_lambda_says_how_to_load_it(tmp_path, name):
     x = keras.Input((2,))
-    model = keras.Model(x, layers.Lambda(lambda x: 2 * x)(x))
-    model.save(tmp_path / 'own.keras')
-    command = [sys.executable, '-m', 'keras_clone', 'check',
-               str(tmp_path / 'own.keras')]
-    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
-    done = subprocess.run(command, cwd=root, stderr=subprocess.PIPE,
-                          universal_newlines=True)
+    model = keras.Model(x, layers.Lambda(lambda x: 2 * x, name='double')(x))
+    model.save(tmp_path / name)
+    done = check(tmp_path / name)
     assert done.returncode == 2
-    assert 'with `custom_objects` or `safe_mode=False`' in done.stderr
+    *warning, error = done.stderr.splitlines()
+    assert error.startswith('Error: ')
+    assert 'write a function that loads it with `safe_mode=False`' in error
+    assert 'custom_objects' not in error
+    assert len(warning) == (name == 'own.h5')
+    if warning:
+        assert "holds Python byte code (layers: 'double')" in warning[0]
+
+
+def test_check_of_a_file_with_a_custom_layer_says_how_to_load_it(tmp_path):
+    class Custom(layers.Dense):
+        pass
+
+    keras.Sequential([keras.Input((2,)), Custom(2)]).save(tmp_path / 'own.keras')
+    done = check(tmp_path / 'own.keras')
+    assert done.returncode == 2
+    assert 'that loads the file with `custom_objects`' in done.stderr
+    assert 'safe_mode' not in done.stderr
+
+
+@pytest.mark.parametrize('name', ['cut.keras', 'cut.h5'])
+def test_check_of_a_damaged_file_has_no_advice(tmp_path, name):
+    keras.Sequential([keras.Input((2,)), layers.Dense(2)]).save(tmp_path / name)
+    (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:3000])
+    done = check(tmp_path / name)
+    assert done.returncode == 2
+    assert 'Error: ' in done.stderr
+    assert 'safe_mode' not in done.stderr
+    assert 'function' not in done.stderr
 
 
 def test_check_judges_the_released_function_beside_this_one():
-    command = [sys.executable, '-m', 'keras_clone', 'check', '--json', '--only',
-               'named_as_one_of_keras']
-    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
-    data = json.loads(subprocess.run(
-        command, cwd=root, stdout=subprocess.PIPE, check=True,
-        env=dict(os.environ, KERAS_CLONE='')).stdout)
+    done = check('--json', '--only', 'named_as_one_of_keras', KERAS_CLONE='')
+    assert (done.returncode, done.stderr) == (0, '')
+    data = json.loads(done.stdout)
     assert data['keras'] == keras.__version__
     row, = data['models']
     assert row['released']['outcome'] == 'wrong numbers'
@@ -39,14 +74,24 @@ def test_command_says_what_is_not_compared(tmp_path):
         'import keras\n'
         'def build():\n'
         '    return keras.Sequential([keras.layers.Dense(2)])\n')
-    command = [sys.executable, '-m', 'keras_clone', 'check', 'own:build']
-    environment = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(
-        os.path.dirname(os.path.abspath(__file__)))))
-    text, data = (
-        subprocess.run(command + more, cwd=tmp_path, env=environment, check=True,
-                       stdout=subprocess.PIPE, universal_newlines=True).stdout
-        for more in ([], ['--json']))
-    assert 'Not compared' in text
-    row, = json.loads(data)['models']
+    text, data = (check('own:build', *more, cwd=tmp_path)
+                  for more in ([], ['--json']))
+    assert text.returncode == data.returncode == 0
+    assert 'Not compared' in text.stdout
+    row, = json.loads(data.stdout)['models']
     assert row['active']['not_compared'] == [
         'outputs (the model is not built: it has none yet)']
+
+
+def test_modules_of_the_current_folder_replace_no_others(tmp_path):
+    for name in ('random', 'rich', 'click', 'h5py', 'numpy', 'keras'):
+        (tmp_path / (name + '.py')).write_text('raise ValueError')
+    (tmp_path / 'own.py').write_text(
+        'from keras import layers, models\n'
+        'def build():\n'
+        '    print("a line on stdout")\n'
+        '    return models.Sequential([layers.Input((3,)), layers.Dense(2)])\n')
+    done = check('own:build', '--json', cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)['faithful']['active'] == 1
+    assert set(done.stderr.splitlines()) == {'a line on stdout'}

@@ -1,10 +1,13 @@
 """The commands: what they print, to which stream, and their exit statuses."""
+import contextlib
 import io
 import json
 import logging
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import click
 import pytest
@@ -13,7 +16,7 @@ from rich.console import Console
 
 import keras_clone
 from keras_clone import __main__ as package_main
-from keras_clone.check import commands
+from keras_clone.check import commands, processes, subjects
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -43,19 +46,67 @@ def text():
 
 number = 3
 '''
+# Builders that go wrong in ways that a `try` around them does not catch, and those
+# that write where the command itself writes.
+HOSTILE = '''
+import os
+import sys
+import time
+from some_models import Makers
+
+
+def raise_interrupt():
+    raise KeyboardInterrupt
+
+
+def return_three():
+    return Makers.dense(), None, None
+
+
+def print_anywhere():
+    print('a line')
+    os.write(1, b'another line\\n')
+    os.system('echo the last line')
+    return Makers.dense()
+
+
+def wait():
+    open('pid-%d' % os.getpid(), 'w').close()
+    time.sleep(600)
+
+
+def exit():
+    sys.exit(0)
+
+
+def end():
+    os._exit(0)
+'''
 
 
 def run(*arguments):
     return CliRunner().invoke(commands.main, list(arguments))
 
 
+def found(*arguments):
+    """Returns the last that a process which checks models reports."""
+    done = run('check', '--lines', *arguments)
+    assert done.exit_code == 0
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 def run_process(*arguments, **environment):
     """Runs the command as a user does; returns (exit status, stdout, stderr)."""
     cwd = str(environment.pop('cwd', ROOT))
+    redirected = environment.pop('redirected', '')  # As the shell writes it.
+    command = [sys.executable, '-m', 'keras_clone'] + list(arguments)
+    if redirected:
+        command = ['sh', '-c', 'exec "$@" ' + redirected, 'sh'] + command
     path = os.pathsep.join(filter(None, [os.environ.get('PYTHONPATH'), ROOT]))
+    variables = dict(os.environ, PYTHONPATH=path, COLUMNS='80', **environment)
     process = subprocess.Popen(
-        [sys.executable, '-m', 'keras_clone'] + list(arguments), cwd=cwd,
-        env=dict(os.environ, PYTHONPATH=path, COLUMNS='80', **environment),
+        command, cwd=cwd, env={name: value for name, value in variables.items()
+                               if value is not None},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     out, err = process.communicate()
     return process.returncode, out, err
@@ -75,7 +126,8 @@ def rows(monkeypatch):
              'active': result()},
             {'model': 'second', 'description': 'Another', 'released': result(),
              'active': result()}]
-    monkeypatch.setattr(commands, '_rows', lambda *arguments: rows)
+    monkeypatch.setattr(commands, '_checked', lambda *arguments: (
+        commands._facts(), commands._why_inactive(), rows))
     return rows
 
 
@@ -98,10 +150,12 @@ def overlay(monkeypatch):
 def models(tmp_path, monkeypatch):
     """A folder with a module in it, as the current one."""
     (tmp_path / 'some_models.py').write_text(MODELS)
+    (tmp_path / 'hostile.py').write_text(HOSTILE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, 'path', sys.path[:])
     yield tmp_path
     sys.modules.pop('some_models', None)
+    sys.modules.pop('hostile', None)
 
 
 # status
@@ -241,16 +295,23 @@ def test_json_says_that_the_released_function_is_active(rows, overlay):
     assert json.loads(run('check', '--json').output)['active'] == 'released'
 
 
-def test_progress_bar_is_for_a_terminal(overlay, monkeypatch):
-    monkeypatch.setattr(commands, '_result', lambda subject, seed: result())
-    for is_terminal in (False, True):
-        stream = io.StringIO()
-        monkeypatch.setattr(commands, 'Console', lambda **kwargs: Console(
-            file=stream, force_terminal=is_terminal))
-        subject = commands.Subject('a', 'A model', None, True, '')
-        rows = commands._rows([subject], 0, False, [])
-        assert [row['released'] for row in rows] == [result()]
-        assert ('Cloning' in stream.getvalue()) == is_terminal
+@pytest.mark.parametrize('is_terminal, count, shown', [
+    (False, 2, False), (True, 2, True), (True, 1, False)])
+def test_progress_bar_is_for_several_models_on_a_terminal(monkeypatch, is_terminal,
+                                                          count, shown):
+    @contextlib.contextmanager
+    def started(*arguments, **options):
+        yield iter([{'facts': [], 'inactive': '',
+                     'models': [('a', 'A model')] * count}] + [result()] * count)
+
+    stream = io.StringIO()
+    monkeypatch.setattr(processes, 'started', started)
+    monkeypatch.setattr(commands, 'Console', lambda **kwargs: Console(
+        file=stream, force_terminal=is_terminal))
+    _, _, rows = commands._checked(None, None, 0)
+    assert [row['released'] for row in rows] == [result()] * count
+    assert bool(stream.getvalue()) == shown
+    assert ('Cloning' in stream.getvalue()) == shown
 
 
 # check: what is checked
@@ -258,7 +319,7 @@ def test_progress_bar_is_for_a_terminal(overlay, monkeypatch):
 
 def test_gallery_is_chosen_from_by_name_or_description(overlay):
     def names(only):
-        return [subject.name for subject in commands._subjects(None, only)]
+        return [subject.name for subject in subjects.chosen(None, only)]
     assert names('issue 12202') == ['lambda_with_two_outputs']
     assert names('ENCODER') == ['encoder_decoder']
     assert len(names(None)) == len(set(names(''))) >= 15
@@ -274,26 +335,23 @@ def test_help_explains_the_outcomes_in_their_order():
 
 
 def test_descriptions_of_the_gallery_leave_room_for_the_rest_of_the_table():
-    for subject in commands._subjects(None, None):
+    for subject in subjects.chosen(None, None):
         assert len(subject.text) <= 33
 
 
 def test_function_in_the_current_folder_is_checked(models, overlay):
-    done = run('check', '--lines', 'some_models:Makers.dense')
-    assert json.loads(done.stdout.splitlines()[-1])['outcome'] == 'faithful'
+    assert found('some_models:Makers.dense')['outcome'] == 'faithful'
 
 
 def test_function_that_returns_inputs_as_well_is_checked(models, overlay):
-    done = run('check', '--lines', 'some_models:offset')
-    assert done.exit_code == 0
+    assert found('some_models:offset')['outcome'] == 'faithful'
 
 
 def test_file_is_checked(models, overlay):
     from keras.layers import Dense
     from keras.models import Sequential
     Sequential([Dense(2, input_shape=(3,))]).save('dense.h5')
-    done = run('check', '--lines', 'dense.h5')
-    assert json.loads(done.stdout.splitlines()[-1])['outcome'] == 'faithful'
+    assert found('dense.h5')['outcome'] == 'faithful'
 
 
 @pytest.mark.parametrize('arguments, message', [
@@ -311,19 +369,16 @@ def test_file_is_checked(models, overlay):
                                       'out with a MODEL.'),
     (['--only', 'nothing'], "No model of the gallery has 'nothing' in its name or "
                             'description. Their names: lambda_with_two_outputs, '),
-    (['--lines', 'some_models:wrong'], 'some_models:wrong: The model cannot be '
-                                       'built: ValueError: no such.'),
-    (['--lines', 'some_models:text'], 'some_models:text: Expected a function that '
-                                      'returns a Keras `Model`, it returned '
-                                      "'a model'."),
-    (['--lines', 'text.h5'], 'text.h5: The model cannot be built: OSError: ')])
+    (['some_models:wrong'], 'some_models:wrong: The model cannot be built: '
+                            'ValueError: no such.'),
+    (['some_models:text'], 'some_models:text: Expected a function that returns a '
+                           "Keras `Model`, it returned 'a model'."),
+    (['text.h5'], 'text.h5: The model cannot be built: OSError: ')])
 def test_error_is_one_line(models, overlay, arguments, message):
     (models / 'text.h5').write_text('no model')
-    done = run('check', *arguments)
-    assert done.exit_code == 2
-    line = done.output.splitlines()[-1]
-    assert line.startswith('Error: ' + message)
-    assert 'Traceback' not in done.output
+    error = found(*arguments)['error']
+    assert error.startswith(message)
+    assert len(error.splitlines()) == 1
 
 
 def test_error_with_a_file_says_what_to_do_about_custom_layers(models, overlay):
@@ -334,38 +389,41 @@ def test_error_with_a_file_says_what_to_do_about_custom_layers(models, overlay):
         pass
 
     Sequential([Custom(2, input_shape=(3,))]).save('own.h5')
-    line = run('check', '--lines', 'own.h5').output.splitlines()[-1]
-    assert line == ('Error: own.h5: The model cannot be built: ValueError: Unknown '
-                    'layer: Custom. A file holds no custom layers and functions, '
-                    'and Keras 3 loads no `Lambda` from it by default: if the model '
-                    'has some, write a function that loads it with `custom_objects` '
-                    'or `safe_mode=False`, and name it: package.module:function.')
+    assert found('own.h5')['error'] == (
+        'own.h5: The model cannot be built: ValueError: Unknown layer: Custom. A '
+        'file holds no custom layers and functions, and none of the names that a '
+        '`Lambda` uses: write a function that loads the file with '
+        '`custom_objects`, and name it: package.module:function.')
 
 
-def test_check_without_keras_is_an_error(monkeypatch):
+@pytest.mark.parametrize('written', [0, 1000])
+def test_error_with_a_damaged_file_has_no_advice(models, overlay, written):
+    from keras.layers import Dense
+    from keras.models import Sequential
+    Sequential([Dense(2, input_shape=(3,))]).save('dense.h5')
+    (models / 'cut.h5').write_bytes((models / 'dense.h5').read_bytes()[:written])
+    error = found('cut.h5')['error']
+    assert error.startswith('cut.h5: The model cannot be built: OSError: ')
+    assert 'function' not in error
+
+
+def test_check_without_keras_says_what_to_install(monkeypatch):
     monkeypatch.setattr(keras_clone, 'keras_release', lambda: None)
-    assert run('check').exit_code == 2
+    for version, wanted in [((3, 7), 'keras==2.3.1'), ((3, 11), 'keras')]:
+        monkeypatch.setattr(sys, 'version_info', version)
+        assert found()['error'].endswith(': pip install ' + wanted)
 
 
 # check: with the released function
 
 
-def test_process_of_the_released_function_reports_its_errors():
+def test_errors_of_both_processes_are_reported():
+    status, out, err = run_process('check', 'no_such.h5')
+    assert (status, out, err) == (2, '', 'Error: There is no file no_such.h5.\n')
     with pytest.raises(click.ClickException) as error:
-        with commands._released_results(True, ['no_such.h5', None]) as results:
-            next(results)
-    assert error.value.message == ('The released function could not be checked: '
-                                   'Error: There is no file no_such.h5.')
-
-
-def test_process_that_ends_without_a_message_is_an_error():
-    with pytest.raises(click.ClickException, match='it ended early'):
-        next(commands._parsed(io.StringIO(), io.StringIO()))
-
-
-def test_nothing_is_started_if_nothing_is_to_be_compared():
-    with commands._released_results(False, []) as results:
-        assert results is None
+        with processes.started(['no_such.h5'], 'Released: ') as lines:
+            next(lines)
+    assert error.value.message == 'Released: There is no file no_such.h5.'
 
 
 def test_check_of_a_function_as_a_user_runs_it(models):
@@ -416,26 +474,207 @@ def test_gallery_shows_what_the_released_function_does():
     assert {row['active']['outcome'] for row in data['models']} == {'faithful'}
 
 
+# check: what goes wrong
+
+
+@pytest.mark.once
+@pytest.mark.parametrize('function, message', [
+    ('exit', 'The check was ended by SystemExit: 0 ({}, line 29).'),
+    ('raise_interrupt', 'The check was ended by KeyboardInterrupt ({}, line 9).'),
+    ('return_three', 'The check was ended by ValueError: '),
+    ('end', 'The process that builds and clones the model ended early, with exit '
+            'status 0.')])
+def test_builder_cannot_end_the_command(models, function, message):
+    status, out, err = run_process('check', 'hostile:' + function, cwd=models)
+    assert (status, out) == (2, '')
+    lines = [line for line in err.splitlines() if line != 'a line on stdout']
+    assert len(lines) == 1
+    assert lines[0].startswith('Error: ' + message.format(models / 'hostile.py'))
+
+
+def test_module_cannot_end_the_command(models):
+    (models / 'exits.py').write_text('raise SystemExit')
+    assert found('exits:make')['error'] == (
+        f"The check was ended by SystemExit ({models / 'exits.py'}, line 1).")
+
+
+def test_what_a_builder_prints_goes_to_stderr(models):
+    status, out, err = run_process('check', '--json', 'hostile:print_anywhere',
+                                   cwd=models)
+    assert status == 0, err
+    assert json.loads(out)['faithful'] == {'released': 1, 'active': 1}
+    assert {'a line', 'another line', 'the last line'} < set(err.splitlines())
+
+
+def test_nothing_is_written_to_stderr(models):
+    (models / 'quiet.py').write_text(MODELS.replace("print('a line on stdout')", ''))
+    status, _, err = run_process('check', 'quiet:Makers.dense', cwd=models,
+                                 TF_CPP_MIN_LOG_LEVEL=None)
+    assert (status, err) == (0, '')
+
+
+def test_modules_of_the_current_folder_replace_no_others(models):
+    for name in ('random', 'rich', 'click', 'h5py', 'numpy', 'keras'):
+        (models / (name + '.py')).write_text('raise ValueError')
+    status, _, err = run_process('check', 'some_models:Makers.dense', cwd=models)
+    assert status == 0, err
+
+
+def test_module_of_the_current_folder_is_preferred_to_an_installed_one(
+        models, overlay, monkeypatch):
+    (models / 'installed').mkdir()
+    (models / 'installed' / 'some_models.py').write_text('')
+    monkeypatch.syspath_prepend(models / 'installed')
+    assert found('some_models:Makers.dense')['outcome'] == 'faithful'
+
+
+@pytest.mark.once
+@pytest.mark.parametrize('redirected, status', [
+    ('2>&-', 0), ('>&- 2>&- <&-', 0), ('>/dev/full', 2), ('| head -1', 0),
+    ('--no_such_option 2>&-', 2)])
+def test_streams_may_be_closed_or_full(models, redirected, status):
+    done, out, err = run_process('check', 'hostile:print_anywhere', cwd=models,
+                                 redirected=redirected)
+    assert done == status, err
+    assert 'Traceback' not in err
+    assert 'Exception ignored' not in err
+
+
+@pytest.mark.once
+def test_deleted_current_folder_is_an_error(models):
+    (models / 'deleted').mkdir()
+    process = 'cd deleted && rmdir ../deleted && exec "$@"'
+    done = subprocess.run(
+        ['sh', '-c', process, 'sh', sys.executable, '-m', 'keras_clone', 'check',
+         'some_models:Makers.dense'], env=dict(os.environ, PYTHONPATH=ROOT),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    # Python 3.7 starts a shell, which complains, too.
+    assert (done.returncode, done.stdout, done.stderr.splitlines()[-1]) == (
+        2, '', 'Error: The current folder does not exist: change to another one.')
+    assert 'Traceback' not in done.stderr
+
+
+@pytest.mark.once
+@pytest.mark.parametrize('arguments', [['./--x.h5'], ['--', '--x.h5']])
+def test_name_of_a_file_may_begin_with_dashes(models, arguments):
+    from keras.layers import Dense
+    from keras.models import Sequential
+    Sequential([Dense(2, input_shape=(3,))]).save('--x.h5')
+    status, out, err = run_process('check', *arguments, cwd=models)
+    assert (status, err) == (0, '')
+    assert '--x.h5  faithful  faithful' in out
+
+
+@pytest.mark.once
+def test_file_is_named_in_ascii_where_nothing_else_can_be_written(models):
+    from keras.layers import Dense
+    from keras.models import Sequential
+    Sequential([Dense(2, input_shape=(3,))]).save('\u2603.h5')
+    status, out, err = run_process('check', '\u2603.h5', cwd=models,
+                                   PYTHONIOENCODING='ascii')
+    if sys.version_info < (3, 7):
+        assert (status, out) == (2, '') and err.startswith('Error: Unicode')
+    else:
+        assert (status, err) == (0, '')
+        assert '\\u2603.h5 ' in out
+
+
+@pytest.mark.once
+def test_ctrl_c_ends_both_processes(models):
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'keras_clone', 'check', 'hostile:wait'],
+        env=dict(os.environ, PYTHONPATH=ROOT), stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, start_new_session=True)
+    while len(list(models.glob('pid-*'))) < 2 and process.poll() is None:
+        time.sleep(.1)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.communicate()[0] == b''
+    assert process.returncode == 130
+    for path in models.glob('pid-*'):
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(path.name[4:]), 0)
+
+
+# check: files that hold code
+
+
+def save_lambdas():
+    from keras.layers import Dense, Lambda, Reshape, TimeDistributed
+    from keras.models import Sequential
+    inner = Sequential([Lambda(lambda x: print('it runs') or x, name='inner',
+                               input_shape=(3,))])
+    Sequential([inner, Reshape((3, 1)), TimeDistributed(
+        Lambda(lambda x: 2 * x, name='wrapped')), Dense(2)]).save('lambdas.h5')
+
+
+def test_byte_code_is_warned_of_before_it_runs(models):
+    save_lambdas()
+    status, _, err = run_process('check', 'lambdas.h5', cwd=models)
+    assert status == 0
+    warning, *more = err.splitlines()
+    assert warning.startswith('Warning: lambdas.h5 holds Python byte code (layers: '
+                              "'inner', 'wrapped'). Keras 2")
+    assert set(more) == {'it runs'}
+
+
+def test_files_without_byte_code_are_not_warned_of(models, capsys):
+    from keras.layers import Dense, Lambda
+    from keras.models import Sequential
+    Sequential([Dense(2, input_shape=(3,)), Lambda(abs)]).save('named.h5')
+    (models / 'text.h5').write_text('no model')
+    capsys.readouterr()  # What importing Keras writes.
+    for path in ('named.h5', 'text.h5', 'no_such.h5'):
+        subjects.warn_of_code(path)
+    assert capsys.readouterr() == ('', '')
+    save_lambdas()
+    subjects.warn_of_code('lambdas.h5')
+    assert 'Warning: ' in capsys.readouterr().err
+
+
 # python -m keras_clone
 
 
 @pytest.mark.parametrize('package', ['click', 'rich'])
 def test_missing_package_is_named(monkeypatch, capsys, package):
-    monkeypatch.setitem(sys.modules, package, None)
+    parts = [name for name in sys.modules if name.startswith(package + '.')]
+    for name in [package] + parts:
+        monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(sys.modules, 'keras_clone.check.commands')
     with pytest.raises(SystemExit) as exit:
         package_main.main()
     assert exit.value.code == 2
     assert capsys.readouterr().err == (
         f'Error: keras-clone needs {package} for its commands. Install it with: '
-        'pip install "keras-clone[commands]"\n')
+        'pip install click rich\n')
 
 
-def test_other_import_errors_are_not_hidden(monkeypatch):
-    monkeypatch.setitem(sys.modules, 'tempfile', None)
+def test_other_import_errors_are_not_hidden(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, 'platform', None)
     monkeypatch.delitem(sys.modules, 'keras_clone.check.commands')
-    with pytest.raises(ImportError, match='tempfile'):
+    with pytest.raises(SystemExit) as exit:
         package_main.main()
+    assert exit.value.code == 2
+    err = capsys.readouterr().err
+    assert err.startswith('Error: ModuleNotFoundError: ') and 'platform' in err
+
+
+@pytest.mark.parametrize('raised, status, message', [
+    (ImportError('no name'), 2, 'Error: ImportError: no name\n'),
+    (KeyboardInterrupt(), 130, '')])
+def test_importing_the_command_fails_without_a_traceback(monkeypatch, capsys, raised,
+                                                         status, message):
+    class Finder:
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            if name == 'keras_clone.check.commands':
+                raise raised
+
+    monkeypatch.delitem(sys.modules, 'keras_clone.check.commands')
+    monkeypatch.delattr('keras_clone.check.commands')
+    monkeypatch.setattr(sys, 'meta_path', [Finder] + sys.meta_path)
+    with pytest.raises(SystemExit) as exit:
+        package_main.main()
+    assert (exit.value.code, capsys.readouterr().err) == (status, message)
 
 
 def test_package_runs_as_a_module(monkeypatch, capsys):

@@ -1,0 +1,83 @@
+"""Checks models in processes of their own, one for each `clone_model`.
+
+Building a model runs code of the user, which may print, exit or crash: the command
+itself is not affected. In the process of the released function, all overlaid modules
+are as released, and neither function is affected by what the other one breaks.
+"""
+import contextlib
+import json
+import os
+import subprocess
+import sys
+
+import click
+
+import keras_clone
+
+from .failures import Failure, with_place
+
+# The code of such a process. The command ends it on Ctrl-C. It imports from the same
+# folders as the command: `python -m` would put the current one before them. What is
+# written to file descriptor 1, by any means, goes to stderr.
+CODE = '''
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+sys.path[:] = {path}
+sys.stdout = os.fdopen(os.dup(1), 'w')
+os.dup2(2, 1)
+from keras_clone.check.commands import main
+main(['check', '--lines'] + sys.argv[1:])
+'''
+
+
+@contextlib.contextmanager
+def started(arguments, failing='', **options):
+    """Context in which another process checks models.
+
+    # Arguments
+        arguments: list of arguments of `keras-clone check`.
+        failing: what the messages of a `Failure` begin with.
+        options: arguments of `subprocess.Popen`.
+
+    # Returns
+        A generator of what that process writes with `write_lines`. It raises a
+        `Failure` where that process fails or ends.
+    """
+    folder = os.path.dirname(os.path.dirname(keras_clone.__file__))
+    code = CODE.format(path=ascii([str(each) for each in sys.path] + [folder]))
+    process = subprocess.Popen([sys.executable, '-c', code] + arguments,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               universal_newlines=True, **options)
+    try:
+        yield _lines_of(process, failing)
+    finally:
+        process.kill()
+        process.stdout.close()
+        process.wait()
+
+
+def _lines_of(process, failing):
+    for line in process.stdout:
+        data = json.loads(line)
+        if 'error' in data:
+            raise Failure(failing + data['error'])
+        yield data
+    raise Failure(f'{failing}The process that builds and clones the model ended '
+                  f'early, with exit status {process.wait()}.')
+
+
+def write_lines(values):
+    """Writes values to stdout as lines of JSON; the last one may be an error.
+
+    This is the only place that has to expect whatever code of the user may raise.
+    """
+    out = sys.stdout
+    with contextlib.redirect_stdout(sys.stderr):
+        try:
+            for value in values:
+                click.echo(json.dumps(value), file=out)
+        except click.ClickException as failure:
+            click.echo(json.dumps({'error': failure.message}), file=out)
+        except BaseException as error:
+            click.echo(json.dumps(
+                {'error': f'The check was ended by {with_place(error)}.'}), file=out)

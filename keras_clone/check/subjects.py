@@ -1,0 +1,133 @@
+"""What the command checks: a model file, a function, or the gallery."""
+import collections
+import importlib
+import json
+import os
+import re
+import sys
+
+import click
+
+from .failures import Failure, one_line
+
+# A model to check: its name, its text in the table, a function that builds it,
+# whether that function adds only the model's own ops.
+Subject = collections.namedtuple('Subject', 'name text build exact_ops')
+
+FUNCTION = 'package.module:function'
+FILES = '.h5', '.hdf5', '.keras'
+# What to do if a file cannot be loaded: pairs (regular expression for the message of
+# the exception, advice).
+ADVICE = [
+    ('safe_mode', 'If you trust the file, write a function that loads it with '
+                  f'`safe_mode=False`, and name it: {FUNCTION}.'),
+    ("Unknown |Could not locate |name '.*' is not defined",
+     'A file holds no custom layers and functions, and none of the names that a '
+     '`Lambda` uses: write a function that loads the file with `custom_objects`, '
+     f'and name it: {FUNCTION}.')]
+
+
+def chosen(model, only):
+    """Returns the `Subject`s that the arguments of the command ask for."""
+    if model is None:
+        return _of_gallery(only)
+    if only:
+        raise Failure('--only chooses from the gallery: leave it out with a MODEL.')
+    if model.endswith(FILES):
+        return [_of_file(model)]
+    if ':' in model:
+        return [_of_function(model)]
+    raise Failure(f'MODEL should be an .h5 or .keras file or {FUNCTION}. '
+                  f'Found: {model}')
+
+
+def _of_gallery(only):
+    from . import gallery
+    subjects = [Subject(build.__name__, build.title, build, True)
+                for build in gallery.MODELS]
+    found = [each for each in subjects
+             if not only or only.lower() in (each.name + each.text).lower()]
+    if not found:
+        names = ', '.join(each.name for each in subjects)
+        raise Failure(f'No model of the gallery has {only!r} in its name or '
+                      f'description. Their names: {names}')
+    return found
+
+
+def _of_file(path):
+    if not os.path.isfile(path):
+        raise Failure(f'There is no file {path}.')
+
+    def load():
+        from keras.models import load_model
+        return load_model(path, compile=False)
+    return Subject(path, os.path.basename(path), load, False)
+
+
+def _of_function(model):
+    name, _, path = model.partition(':')
+    from . import faithfulness  # noqa: F401  It imports Keras and the checks.
+    _prefer_current_folder()
+    try:
+        found = importlib.import_module(name)
+    except Exception as error:
+        raise Failure(f'The module of MODEL, {name}, cannot be imported: '
+                      f'{one_line(error)}')
+    for part in path.split('.'):
+        found = getattr(found, part, None)
+    if not callable(found):
+        raise Failure(f'MODEL should be {FUNCTION}. There is no function {path} in '
+                      f'{name}.')
+    return Subject(model, model, found, False)
+
+
+def _prefer_current_folder():
+    """Imports modules from the current folder from now on, as a script there does.
+
+    What the command and Keras consist of should be imported before: a file
+    `random.py` in that folder is not meant to replace Python's.
+    """
+    try:
+        sys.path.insert(0, os.getcwd())
+    except OSError:
+        raise Failure('The current folder does not exist: change to another one.')
+
+
+def advice(error):
+    """Returns what to do about the exception that loading a file raised, or ''."""
+    return next((' ' + text for pattern, text in ADVICE
+                 if re.search(pattern, str(error))), '')
+
+
+def warn_of_code(path):
+    """Says on stderr which layers of a file hold code that runs if it is loaded."""
+    layers = ', '.join(_layers_with_code(path))
+    if layers:
+        click.echo(f'Warning: {path} holds Python byte code (layers: {layers}). '
+                   'Keras 2, and Keras 3 before 3.11.3, run it when they load the '
+                   'file. If you do not trust the file, check a function that '
+                   f'builds the model and loads only the weights: {FUNCTION}.',
+                   err=True)
+
+
+def _layers_with_code(path):
+    """Returns the names of the layers that a file holds byte code for."""
+    names = []
+
+    def note(config):
+        kinds = [config.get('function_type'), config.get('output_shape_type')]
+        kinds += [value.get('class_name') for value in config.values()
+                  if isinstance(value, dict)]
+        if 'lambda' in kinds or '__lambda__' in kinds:
+            names.append(repr(config.get('name')))
+        return config
+
+    try:
+        import h5py
+        with h5py.File(path, 'r') as file:
+            text = file.attrs['model_config']
+        json.loads(text if isinstance(text, str) else text.decode(),
+                   object_hook=note)
+    except Exception:
+        pass  # No such file: nothing is run, and loading it says what is wrong.
+    return names
