@@ -72,9 +72,12 @@ def status():
               help='The seed of the weights and inputs that are drawn.')
 @click.option('--json', 'as_json', is_flag=True, help='Print JSON for programs.')
 @click.option('--verbose', '-v', is_flag=True, help='Print every difference found.')
+@click.option('--svg', metavar='FILE',
+              help='Draw MODEL and its clones side by side in this .svg file.')
 @click.option('--lines', is_flag=True, hidden=True)
+@click.option('--outlines', is_flag=True, hidden=True)
 @click.pass_context
-def check(context, model, only, seed, as_json, verbose, lines):
+def check(context, model, only, seed, as_json, verbose, svg, lines, outlines):
     """Clone a model with the released function and with this one.
 
     Reports for each clone whether it is faithful and, if not, at which layer it
@@ -99,16 +102,24 @@ def check(context, model, only, seed, as_json, verbose, lines):
     2 if nothing could be checked.
     """
     out = sys.stdout
+    if svg is not None:
+        _refuse_svg(svg, model)
     with _quiet(), contextlib.redirect_stdout(sys.stderr):
         facts = _facts()
         inactive = _why_inactive()
         subjects = _subjects(model, only)
         if lines:
             for subject in subjects:
-                click.echo(json.dumps(_result(subject, seed)), file=out)
+                result = _result(subject, seed)
+                if outlines:
+                    result['outlines'] = _outlines(subject, seed, result)
+                click.echo(json.dumps(result), file=out)
             return
-        rows = _rows(subjects, seed, not inactive, [model, '--only', only or '',
-                                                    '--seed', str(seed)])
+        arguments = [model, '--only', only or '', '--seed', str(seed)]
+        rows = _rows(subjects, seed, not inactive,
+                     arguments + ['--outlines'] * (svg is not None))
+        if svg is not None:
+            _draw(svg, subjects[0], seed, facts, inactive, rows[0])
     if as_json:
         click.echo(json.dumps(_data(facts, inactive, seed, rows), indent=2))
     else:
@@ -317,6 +328,58 @@ def _parsed(lines, errors):
     errors.seek(0)
     last = (errors.read().strip() or 'it ended early').split('\n')[-1]
     raise Failure(f'The released function could not be checked: {last}')
+
+
+# What is drawn
+
+
+def _refuse_svg(path, model):
+    """Raises a `Failure` unless a picture can be written to a file."""
+    folder = os.path.dirname(os.path.realpath(path))
+    found = ''
+    if model is None:
+        found = 'no MODEL: it does not draw the gallery'
+    elif not path.endswith('.svg'):
+        found = path or 'an empty name'
+    elif not os.path.isdir(folder):
+        found = f'{path}, in a folder that does not exist'
+    elif os.path.exists(path) and not os.path.isfile(path):
+        found = f'{path}, which is not a file'
+    elif not os.access(folder, os.W_OK):
+        found = f'{path}, in a folder that is not writable'
+    if found:
+        raise Failure(f'--svg should be an .svg file for the picture of a MODEL. '
+                      f'Found: {found}.')
+
+
+def _outlines(subject, seed, result):
+    """Returns the outlines of a model and its clone by the active `clone_model`."""
+    from keras.models import clone_model
+    from . import faithfulness, outline
+    try:
+        return outline.outlines(subject.build, clone_model, result['outcome'], seed)
+    except faithfulness.ModelError as error:
+        raise Failure(f'{subject.name}: {error}{subject.advice}')
+
+
+def _draw(path, subject, seed, facts, inactive, row):
+    """Writes the picture of a model, and takes the outlines out of its row."""
+    from . import drawing
+    drawn = {}
+    for _, key in _columns(inactive):
+        drawn[key] = (row[key].pop('outlines', None) or
+                      _outlines(subject, seed, row[key]))
+    headings = {'released': f'Keras {facts[0].release}, as released',
+                'active': 'With the overlay'}
+    clones = [drawing.Clone(headings[key], found['clone'], row[key]['outcome'],
+                            row[key]['layer'], row[key]['reason'])
+              for key, found in drawn.items()]
+    model = list(drawn.values())[-1]['model']
+    try:
+        drawing.write(path, drawing.draw(subject.text, model, clones))
+    except OSError as error:
+        raise Failure(f'--svg should be an .svg file that can be written. '
+                      f'Found: {path}, {_one_line(error)}')
 
 
 # What is printed

@@ -1,0 +1,243 @@
+"""What a picture shows of a model and of each clone: one column each.
+
+Graphs are compared by the names of layers: what a clone lacks, and what it has in
+addition, is marked in its column.
+"""
+import collections
+import typing
+
+from .difference import CLONING, CRASH, FAITHFUL
+
+# A larger model is cut to this many calls of layers, those around the difference.
+LARGEST, SURROUNDINGS = 50, 16
+
+OF_STATE = {'missing': 'missing', 'added': 'not in the model'}
+
+
+class Clone(typing.NamedTuple):
+    """A clone of the model, or the attempt to make one.
+
+    # Attributes
+        heading: the text above it.
+        outline: see `outline.outline`; None if cloning raises. A call of which
+            `made` is False was never made.
+        outcome: what `check_clone` found.
+        layer: the layer at which it first differs from the original; may be empty.
+        reason: one line; empty for a faithful clone.
+    """
+    heading: str
+    outline: typing.Optional[list]
+    outcome: str = FAITHFUL
+    layer: str = ''
+    reason: str = ''
+
+
+class Box(typing.NamedTuple):
+    """A call of a layer.
+
+    # Attributes
+        kind: the class of the layer.
+        name: the name of the layer.
+        state: `present`; `missing` or `added`, if only the model or only the clone
+            has it; `absent`, if there is no clone.
+        notes: list of pairs (text, `quiet` or `bad`).
+        shared: whether the layer, or a part of it, is used elsewhere as well.
+        first: whether the clone first differs from the model here.
+    """
+    kind: str
+    name: str
+    state: str
+    notes: list
+    shared: bool
+    first: bool
+
+
+# A tensor between two calls. `tensor` and `mask` are states, see `Box`; the mask is
+# None if there is none in either model.
+Edge = collections.namedtuple('Edge', 'tensor mask')
+# notes: list of pairs (text, `quiet`, `good` or `bad`). boxes: dict: key of a call
+# -> `Box`. edges: dict: key of a tensor -> `Edge`.
+Column = collections.namedtuple('Column', 'heading notes boxes edges')
+
+
+class Graph:
+    """An outline, with keys that are the same in a model and its clone.
+
+    # Attributes
+        calls: dict: (name of the layer, number of its call) -> the call.
+        masks: dict: (key of the call from which a tensor comes, number of the
+            output, key of the call to which it leads, how many tensors are alike
+            in these) -> whether there is a mask.
+    """
+
+    def __init__(self, outline):
+        keys = [(call['name'], call['call']) for call in outline]
+        self.calls = {key: call for key, call in zip(keys, outline)
+                      if call.get('made', True)}
+        self.masks = {}
+        for key, call in zip(keys, outline):
+            alike = collections.Counter()
+            for each in call['inputs']:
+                tensor = keys[each['of']], each['output'], key
+                self.masks[tensor + (alike[tensor],)] = each['mask']
+                alike[tensor] += 1
+
+
+class Comparison:
+    """The columns of a picture.
+
+    # Arguments
+        title: what the model is called.
+        model: the outline of the model.
+        clones: list of `Clone`s.
+
+    # Attributes
+        calls: list of the keys of the calls that are shown.
+        links: list of pairs: the keys of two calls between which there is a tensor.
+        cut: set of pairs (key of a call, -1 or 1): it is connected with calls above
+            or below it that are not shown.
+        columns: list of `Column`s, that of the model first.
+    """
+
+    def __init__(self, title, model, clones):
+        self._model = Graph(model)
+        graphs = [self._model] + [Graph(each.outline or []) for each in clones]
+        calls = list(dict.fromkeys(key for graph in graphs for key in graph.calls))
+        tensors = list(dict.fromkeys(key for graph in graphs for key in graph.masks))
+        differing = [key for key in (self._first(clone) for clone in clones) if key]
+        self.calls = _surroundings(calls, tensors, differing)
+        shown = set(self.calls)
+        self._tensors = [key for key in tensors if shown.issuperset(key[::2])]
+        self.links = [(key[0], key[2]) for key in self._tensors]
+        self.cut = _cut(tensors, shown)
+        notes = [(title, 'quiet')] + _about_size(len(shown), len(calls), differing)
+        self.columns = [self._column('The model', notes, self._model)]
+        self.columns += [self._column(clone.heading, _about(clone), graph, clone)
+                         for graph, clone in zip(graphs[1:], clones)]
+
+    def _first(self, clone):
+        """Returns the key of the call at which a clone first differs: the first call
+        of a layer, or of the layer that it is in. It is None if there is none."""
+        key = clone.layer.partition('/')[0], 1
+        return key if key in self._model.calls else None
+
+    def _column(self, heading, notes, graph, clone=None):
+        boxes, edges = {}, {}
+        for key in self.calls:
+            mine, its = self._model.calls.get(key), graph.calls.get(key)
+            state = _state(mine, its, clone)
+            if state:
+                first = clone is not None and key == self._first(clone)
+                boxes[key] = _box(mine, its, state, clone if first else None)
+        for key in self._tensors:
+            mine, its = self._model.masks.get(key), graph.masks.get(key)
+            state = _state(mine, its, clone)
+            if state:
+                edges[key] = Edge(state, _state_of_mask(mine, its, state, clone))
+        return Column(heading, notes, boxes, edges)
+
+
+def _state(mine, its, clone):
+    """Returns the state of a part, given what the model and the clone have; None if
+    neither has it."""
+    if mine is None and its is None:
+        return None
+    if clone is not None and clone.outline is None:
+        return 'absent'
+    return 'missing' if its is None else 'added' if mine is None else 'present'
+
+
+def _state_of_mask(mine, its, state, clone):
+    if state != 'present' or not (mine or its):
+        return None
+    if mine and its or clone.outcome == FAITHFUL:
+        return 'present' if its else None
+    return 'added' if its else 'missing'
+
+
+def _box(mine, its, state, differing):
+    """Returns the `Box` of a call.
+
+    # Arguments
+        mine: the call in the model, or None.
+        its: that in the clone, or None.
+        state: see `Box`.
+        differing: the `Clone`, if it first differs from the model here.
+    """
+    call = its or mine
+    notes = [] if state == 'absent' else _sharing(mine, its)
+    if state in OF_STATE:
+        notes.append((OF_STATE[state], 'bad'))
+    if differing:
+        what = ('cloning fails here' if differing.outcome == CRASH
+                else 'first difference')
+        inner = differing.layer.partition('/')[2]
+        notes.append((f'{what}: {inner}' if inner else what, 'bad'))
+    shared = call['calls'] > 1 or bool(call['shares_with'])
+    return Box(call['kind'], call['name'], state, notes, shared, bool(differing))
+
+
+def _sharing(mine, its):
+    """Returns notes on what a call shares with others."""
+    mine, its = mine or its, its or mine
+    found = []
+    if its['calls'] > 1:
+        found.append((f"call {its['call']} of {its['calls']}", 'quiet'))
+    elif mine['calls'] > 1:
+        found.append(('no longer shared', 'bad'))
+    before, now = set(mine['shares_with']), set(its['shares_with'])
+    for text, names, style in (('shared with', now & before, 'quiet'),
+                               ('no longer shared with', before - now, 'bad'),
+                               ('now shared with', now - before, 'bad')):
+        if names:
+            found.append((f"{text} {', '.join(sorted(names))}", style))
+    return found
+
+
+def _about(clone):
+    """Returns the notes above a clone."""
+    faithful = clone.outcome == FAITHFUL
+    at = f' at {clone.layer}' if clone.layer else ''
+    notes = [(('\u2713 ' if faithful else '\u2717 ') + clone.outcome + at,
+              'good' if faithful else 'bad')]
+    if clone.reason:
+        prefix = clone.layer + ': '
+        reason = clone.reason
+        notes.append((reason[len(prefix):] if reason.startswith(prefix) else reason,
+                      'quiet'))
+    if clone.outcome == CLONING and clone.outline is not None:
+        notes.append(("Drawn: the clone's clone.", 'quiet'))
+    return notes
+
+
+def _about_size(shown, count, differing):
+    """Returns the notes on what of the model is shown."""
+    if not count:
+        return [('It is not built: it has no graph yet.', 'quiet')]
+    if shown == count:
+        return []
+    where = 'around the difference' if differing else 'at the start'
+    return [(f'Cut: {shown} of {count} layers, those {where}.', 'bad')]
+
+
+def _surroundings(calls, tensors, differing):
+    """Returns the calls to show: all, or those that are nearest to a difference."""
+    if len(calls) <= LARGEST:
+        return calls
+    near = collections.defaultdict(list)
+    for start, _, end, _ in tensors:
+        near[start].append(end)
+        near[end].append(start)
+    waiting, found = collections.deque(differing or calls[:1]), set()
+    while waiting and len(found) < SURROUNDINGS:
+        key = waiting.popleft()
+        if key not in found:
+            found.add(key)
+            waiting.extend(near[key])
+    return [key for key in calls if key in found]
+
+
+def _cut(tensors, shown):
+    above = {(end, -1) for start, _, end, _ in tensors if start not in shown}
+    below = {(start, 1) for start, _, end, _ in tensors if end not in shown}
+    return {(key, side) for key, side in above | below if key in shown}
