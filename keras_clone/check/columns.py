@@ -55,13 +55,17 @@ class Box(typing.NamedTuple):
 # A tensor between two calls. `tensor` and `mask` are states, see `Box`; the mask is
 # None if there is none in either model.
 Edge = collections.namedtuple('Edge', 'tensor mask')
-# notes: list of pairs (text, `quiet`, `good` or `bad`). boxes: dict: key of a call
-# -> `Box`. edges: dict: key of a tensor -> `Edge`.
+# notes: list of pairs (text, `quiet`, `plain`, `good` or `bad`). boxes: dict: key of
+# a call -> `Box`. edges: dict: key of a tensor -> `Edge`.
 Column = collections.namedtuple('Column', 'heading notes boxes edges')
 
 
 class Graph:
     """An outline, with keys that are the same in a model and its clone.
+
+    # Arguments
+        outline: the outline of the model or the clone.
+        original: the outline of the model, if it is that of the clone.
 
     # Attributes
         calls: dict: (name of the layer, number of its call) -> the call.
@@ -70,8 +74,8 @@ class Graph:
             in these) -> whether there is a mask.
     """
 
-    def __init__(self, outline):
-        keys = [(call['name'], call['call']) for call in outline]
+    def __init__(self, outline, original=()):
+        keys = _keys(outline, original)
         self.calls = {key: call for key, call in zip(keys, outline)
                       if call.get('made', True)}
         self.masks = {}
@@ -83,6 +87,22 @@ class Graph:
                 alike[tensor] += 1
 
 
+def _keys(outline, original):
+    """Returns the keys of calls. Where a clone has another name than the original for
+    a layer of the same kind at the same place, the key has the original's name."""
+    keys = [_key(call) for call in outline]
+    known = set(map(_key, original))
+    for i, (call, other) in enumerate(zip(outline, original)):
+        if (keys[i] not in known and _key(other) not in keys and
+                call['kind'] == other['kind']):
+            keys[i] = _key(other)
+    return keys
+
+
+def _key(call):
+    return call['name'], call['call']
+
+
 class Comparison:
     """The columns of a picture.
 
@@ -92,8 +112,9 @@ class Comparison:
         clones: list of `Clone`s.
 
     # Attributes
-        calls: list of the keys of the calls that are shown.
+        calls: list of the keys of all calls.
         links: list of pairs: the keys of two calls between which there is a tensor.
+        shown: set of the keys of the calls that are shown.
         cut: set of pairs (key of a call, -1 or 1): it is connected with calls above
             or below it that are not shown.
         columns: list of `Column`s, that of the model first.
@@ -101,16 +122,18 @@ class Comparison:
 
     def __init__(self, title, model, clones):
         self._model = Graph(model)
-        graphs = [self._model] + [Graph(each.outline or []) for each in clones]
+        graphs = [self._model] + [Graph(each.outline or [], model)
+                                  for each in clones]
         calls = list(dict.fromkeys(key for graph in graphs for key in graph.calls))
         tensors = list(dict.fromkeys(key for graph in graphs for key in graph.masks))
         differing = [key for key in (self._first(clone) for clone in clones) if key]
-        self.calls = _surroundings(calls, tensors, differing)
-        shown = set(self.calls)
-        self._tensors = [key for key in tensors if shown.issuperset(key[::2])]
-        self.links = [(key[0], key[2]) for key in self._tensors]
-        self.cut = _cut(tensors, shown)
-        notes = [(title, 'quiet')] + _about_size(len(shown), len(calls), differing)
+        self.calls = calls
+        self.links = [(start, end) for start, _, end, _ in tensors]
+        self.shown = _surroundings(calls, self.links, differing)
+        self._tensors = [key for key in tensors if self.shown.issuperset(key[::2])]
+        self.cut = _cut(self.links, self.shown)
+        notes = [(title, 'quiet')] + _about_size(len(self.shown), len(calls),
+                                                 differing)
         self.columns = [self._column('The model', notes, self._model)]
         self.columns += [self._column(clone.heading, _about(clone), graph, clone)
                          for graph, clone in zip(graphs[1:], clones)]
@@ -123,7 +146,7 @@ class Comparison:
 
     def _column(self, heading, notes, graph, clone=None):
         boxes, edges = {}, {}
-        for key in self.calls:
+        for key in filter(self.shown.__contains__, self.calls):
             mine, its = self._model.calls.get(key), graph.calls.get(key)
             state = _state(mine, its, clone)
             if state:
@@ -166,6 +189,8 @@ def _box(mine, its, state, differing):
     """
     call = its or mine
     notes = [] if state == 'absent' else _sharing(mine, its)
+    if state == 'present' and mine['name'] != its['name']:
+        notes.insert(0, (f"named {its['name']}", 'bad'))
     if state in OF_STATE:
         notes.append((OF_STATE[state], 'bad'))
     if differing:
@@ -174,7 +199,7 @@ def _box(mine, its, state, differing):
         inner = differing.layer.partition('/')[2]
         notes.append((f'{what}: {inner}' if inner else what, 'bad'))
     shared = call['calls'] > 1 or bool(call['shares_with'])
-    return Box(call['kind'], call['name'], state, notes, shared, bool(differing))
+    return Box(call['kind'], (mine or its)['name'], state, notes, shared, bool(differing))
 
 
 def _sharing(mine, its):
@@ -217,15 +242,15 @@ def _about_size(shown, count, differing):
     if shown == count:
         return []
     where = 'around the difference' if differing else 'at the start'
-    return [(f'Cut: {shown} of {count} layers, those {where}.', 'bad')]
+    return [(f'Cut: {shown} of {count} layers, those {where}.', 'plain')]
 
 
-def _surroundings(calls, tensors, differing):
+def _surroundings(calls, links, differing):
     """Returns the calls to show: all, or those that are nearest to a difference."""
     if len(calls) <= LARGEST:
-        return calls
+        return set(calls)
     near = collections.defaultdict(list)
-    for start, _, end, _ in tensors:
+    for start, end in links:
         near[start].append(end)
         near[end].append(start)
     waiting, found = collections.deque(differing or calls[:1]), set()
@@ -234,10 +259,10 @@ def _surroundings(calls, tensors, differing):
         if key not in found:
             found.add(key)
             waiting.extend(near[key])
-    return [key for key in calls if key in found]
+    return found
 
 
-def _cut(tensors, shown):
-    above = {(end, -1) for start, _, end, _ in tensors if start not in shown}
-    below = {(start, 1) for start, _, end, _ in tensors if end not in shown}
+def _cut(links, shown):
+    above = {(end, -1) for start, end in links if start not in shown}
+    below = {(start, 1) for start, end in links if end not in shown}
     return {(key, side) for key, side in above | below if key in shown}

@@ -13,13 +13,13 @@ from .layout import BOX, Layout
 
 __all__ = ['Clone', 'draw', 'write']
 
-MARGIN = 22         # on each side of a column
+MARGIN = 24         # on each side of a column
 GAP = 44            # between two rows
 LINE = 16           # height of a line of text
 PORTS = 22          # between two tensors that one call returns, or depends on
 STUB = 16           # length of the line that leads to what is not shown
 MASK = 6            # how far the line of a mask is from that of its tensor
-LETTER = 0.55       # width of a letter, as part of the size of the font
+LETTER = 0.58       # average width of a letter, as part of the size of the font
 
 # The texts beside tensors in a picture, and those in its description.
 LABELS = {('mask', 'present'): 'mask', ('mask', 'missing'): 'mask lost',
@@ -128,7 +128,8 @@ class _Drawing:
 
     def __init__(self, comparison):
         self._cut = comparison.cut
-        self._layout = Layout(comparison.calls, comparison.links)
+        self._layout = Layout(comparison.calls, comparison.links,
+                              comparison.shown)
         columns = comparison.columns
         self._step = self._layout.width + 2 * MARGIN
         self._heads = [self._head(column) for column in columns]
@@ -141,20 +142,19 @@ class _Drawing:
         """Returns the lines of text above a column: pairs (text, CSS class)."""
         lines = [(column.heading, 'heading')]
         for text, style in column.notes:
-            style, size = ('small quiet', 11) if style == 'quiet' else (style, 13)
-            count = int((self._step - 16) / LETTER / size)
-            lines += [(each, style) for each in textwrap.wrap(text, count)]
+            # Bold letters are wider.
+            style, size = ('small quiet', 11) if style == 'quiet' else (style, 15)
+            wrapped = _wrapped(text, self._step - 16, size)
+            lines += [(each, style) for each in wrapped]
         return lines
 
     def _rows(self, columns):
         """Returns the tops of all rows, that of one more, and the heights."""
-        count = 1 + max(self._layout.rows.values(), default=-1)
-        notes = [0] * count
+        heights = [0] * (1 + max(self._layout.rows.values(), default=-1))
         for column in columns:
             for key, box in column.boxes.items():
                 row = self._layout.rows[key]
-                notes[row] = max(notes[row], len(box.notes))
-        heights = [44 + LINE * each for each in notes]
+                heights[row] = max(heights[row], _height(box))
         tops = [24 + LINE * max(map(len, self._heads)) + MARGIN]
         for height in heights:
             tops.append(tops[-1] + height + GAP)
@@ -192,69 +192,87 @@ class _Drawing:
         left, middle = i * self._step + MARGIN, (i + .5) * self._step
         for j, (text, style) in enumerate(self._heads[i]):
             yield _text(text, middle, 28 + j * LINE, style)
+        labels = []
         for key, edge in column.edges.items():
-            yield from self._edge(left, key, edge)
+            points = self._points(left, key, column.boxes[key[0]])
+            yield from _lines_of(edge, points)
+            is_left = self._ports[key, 2] < self._layout.x[key[2]]
+            labels += _labels(edge, points[-2:], is_left)
+        # Those about differences are drawn last.
+        yield from (each for _, each in sorted(labels, key=lambda label: label[0]))
         for key, box in column.boxes.items():
-            yield from self._stubs(left, key)
-            yield self._box(left, key, box)
+            x, top = left + self._layout.x[key], self._tops[self._layout.rows[key]]
+            yield from self._stubs(key, x, top, top + _height(box))
+            yield _box(box, x, top)
 
-    def _box(self, left, key, box):
-        row = self._layout.rows[key]
-        x, top = left + self._layout.x[key], self._tops[row]
-        style = 'first' if box.first else box.state
-        frame = dict(x=x - BOX / 2, y=top, width=BOX, height=self._heights[row],
-                     rx=6, class_=style)
-        behind = dict(frame, x=x - BOX / 2 + 5, y=top + 5, class_='present')
-        lines = [(box.kind, ''), (box.name, 'small quiet')]
-        lines += [(text, 'small ' + style) for text, style in box.notes]
-        tip = _printable(', '.join(text for text, _ in lines))
-        return _tag(
-            'g', _tag('title', escape(tip)),
-            _tag('rect', **behind) if box.shared and box.state == 'present' else '',
-            _tag('rect', **frame),
-            *[_text(_fitting(text, 11 if style else 13), x, top + 19 + i * LINE,
-                    style) for i, (text, style) in enumerate(lines)])
-
-    def _stubs(self, left, key):
+    def _stubs(self, key, x, top, bottom):
         """Yields lines to what is not shown, above and below a box."""
-        row, x = self._layout.rows[key], left + self._layout.x[key]
-        top, bottom = self._tops[row], self._tops[row] + self._heights[row]
         if (key, -1) in self._cut:
             yield _path([(x, top - STUB), (x, top)], 'stub')
         if (key, 1) in self._cut:
             yield _path([(x, bottom), (x, bottom + STUB)], 'stub')
 
-    def _edge(self, left, key, edge):
-        points = self._points(left, key)
-        if edge.mask:
-            shifted = [(x + MASK, y) for x, y in points]
-            yield _path(shifted, {'present': 'mask'}.get(edge.mask, edge.mask))
-        yield _path(points, {'present': 'tensor'}.get(edge.tensor, edge.tensor))
-        (x0, y0), (x1, y1) = points[-2:]
-        x, y = (x0 + x1) / 2, (y0 + y1) / 2
-        if edge.tensor == 'missing' or edge.mask == 'missing':
-            yield from _cross(x + MASK * (edge.mask == 'missing'), y)
-        text = LABELS.get(('mask', edge.mask)) or LABELS.get(('tensor', edge.tensor))
-        if text:
-            style = 'of-mask' if edge.mask == 'present' else 'bad'
-            if self._ports[key, 2] < self._layout.x[key[2]]:
-                yield _text(text, x - 10, y + 4, 'label left ' + style)
-            else:
-                yield _text(text, x + 18, y + 4, 'label ' + style)
-
-    def _points(self, left, key):
+    def _points(self, left, key, box):
         """Returns the points through which a tensor is drawn, in pairs: from the
-        bottom of a row to the top of the next."""
+        bottom of one row to the top of the next."""
         start, _, end, _ = key
-        points = [(self._ports[key, 0], self._bottom(self._layout.rows[start]))]
+        points = [(self._ports[key, 0],
+                   self._tops[self._layout.rows[start]] + _height(box))]
         for each in self._layout.passed(start, end):
-            x = self._layout.x[each]
-            points += [(x, self._tops[each.row]), (x, self._bottom(each.row))]
+            x, top = self._layout.x[each], self._tops[each.row]
+            points += [(x, top), (x, top + self._heights[each.row])]
         points.append((self._ports[key, 2], self._tops[self._layout.rows[end]]))
         return [(left + x, y) for x, y in points]
 
-    def _bottom(self, row):
-        return self._tops[row] + self._heights[row]
+
+def _box(box, x, top):
+    frame = dict(x=x - BOX / 2, y=top, width=BOX, height=_height(box), rx=6,
+                 class_='first' if box.first else box.state)
+    behind = dict(frame, x=frame['x'] + 5, y=top + 5, class_='present')
+    tip = ', '.join([box.kind, box.name] + [text for text, _ in box.notes])
+    parts = [_tag('title', escape(_printable(tip)))]
+    if box.shared and box.state == 'present':
+        parts.append(_tag('rect', **behind))
+    parts.append(_tag('rect', **frame))
+    parts += [_text(text, x, top + 19 + i * LINE, style)
+              for i, (text, style) in enumerate(_texts(box))]
+    return _tag('g', *parts)
+
+
+def _height(box):
+    return 12 + LINE * len(_texts(box))
+
+
+def _texts(box):
+    """Returns the lines of text in a box: pairs (text, CSS class)."""
+    notes = [(line, 'small ' + style) for text, style in box.notes
+             for line in _wrapped(text, BOX - 12, 11)]
+    return [(_fitting(box.kind, 13), ''),
+            (_fitting(box.name, 11), 'small quiet')] + notes
+
+
+def _lines_of(edge, points):
+    if edge.mask:
+        yield _path([(x + MASK, y) for x, y in points],
+                    'mask' if edge.mask == 'present' else edge.mask)
+    yield _path(points, 'tensor' if edge.tensor == 'present' else edge.tensor)
+
+
+def _labels(edge, points, is_left):
+    """Returns what is drawn at the end of a tensor, with whether it is about a
+    difference: pairs (boolean, text or line)."""
+    (x0, y0), (x1, y1) = points
+    x, y = (x0 + x1) / 2, (y0 + y1) / 2
+    found = []
+    text = LABELS.get(('mask', edge.mask)) or LABELS.get(('tensor', edge.tensor))
+    if 'missing' in edge:
+        found += _cross(x + MASK * (edge.mask == 'missing'), y)
+    if text:
+        style = 'of-mask' if edge.mask == 'present' else 'bad'
+        right = x + (18 if edge.mask else 10)
+        found.append(_text(text, x - 10 if is_left else right, y + 4,
+                           f'label {style} left' if is_left else f'label {style}'))
+    return [(edge.mask != 'present', each) for each in found]
 
 
 # SVG
@@ -281,9 +299,13 @@ def _text(text, x, y, style):
     return _tag('text', escape(_printable(text)), x=x, y=y, class_=style)
 
 
+def _wrapped(text, width, size):
+    return textwrap.wrap(text, int(width / LETTER / size))
+
+
 def _fitting(text, size):
     """Returns a text, cut if it is too long for a box."""
-    count = int((BOX - 10) / LETTER / size)
+    count = int((BOX - 8) / LETTER / size)
     return text if len(text) <= count else text[:count - 1] + '\u2026'
 
 

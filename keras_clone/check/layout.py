@@ -17,9 +17,10 @@ class Layout:
     """Places for calls and for the tensors between them.
 
     # Arguments
-        calls: list of keys, each after those that it depends on.
-        links: list of pairs (key, key of a call that depends on it); those that
-            lead upwards are left out.
+        calls: list of keys.
+        links: list of pairs (key, key of a call that depends on it); of those that
+            form a circle, one is left out.
+        shown: the keys of the calls to place.
 
     # Attributes
         rows: dict: key -> its row, from 0.
@@ -27,15 +28,18 @@ class Layout:
         width: of all rows.
     """
 
-    def __init__(self, calls, links):
+    def __init__(self, calls, links, shown):
+        calls = _sorted(calls, links)
         order = {key: i for i, key in enumerate(calls)}
         links = [(start, end) for start, end in dict.fromkeys(links)
                  if order[start] < order[end]]
-        self.rows = _rows(calls, links)
+        self.rows = _rows(calls, links, shown)
         self._neighbours = {-1: collections.defaultdict(list),
                             1: collections.defaultdict(list)}
-        items = list(calls)
+        items = [key for key in calls if key in shown]
         for start, end in links:
+            if not {start, end}.issubset(shown):
+                continue
             path = [start] + self.passed(start, end) + [end]
             items += path[1:-1]
             for upper, lower in zip(path, path[1:]):
@@ -79,16 +83,30 @@ class Layout:
         self.x.update(zip(line, _apart(line, [wanted[item] for item in line])))
 
 
-def _rows(calls, links):
-    """Returns the rows: a call is as low as what depends on it allows."""
+def _sorted(calls, links):
+    """Returns calls so that each comes after those that it depends on."""
+    needed = collections.defaultdict(set)
+    for start, end in links:
+        needed[end].add(start)
+    waiting, found = dict.fromkeys(calls), {}
+    while waiting:
+        ready = (key for key in waiting if needed[key] <= found.keys())
+        key = next(ready, next(iter(waiting)))
+        found[key] = waiting.pop(key)
+    return list(found)
+
+
+def _rows(calls, links, shown):
+    """Returns the rows: a call is as low as what depends on it allows. Rows of which
+    nothing is shown are left out."""
     below = collections.defaultdict(list)
     for start, end in links:
         below[start].append(end)
     heights = {}
     for key in reversed(calls):
         heights[key] = 1 + max((heights[end] for end in below[key]), default=-1)
-    top = max(heights.values(), default=0)
-    return {key: top - height for key, height in heights.items()}
+    used = sorted({heights[key] for key in shown}, reverse=True)
+    return {key: used.index(heights[key]) for key in shown}
 
 
 def _lines(items, row_of):

@@ -91,9 +91,10 @@ def _inputs(node):
 
 
 def _masks(node):
-    """Returns the masks that a layer got; those passed by hand come first."""
+    """Returns the masks that a layer got: an argument replaces those of the inputs,
+    even if it is None."""
     for arguments in graphs.arguments_of(node):
-        if isinstance(arguments, dict) and arguments.get('mask') is not None:
+        if isinstance(arguments, dict) and 'mask' in arguments:
             mask = arguments['mask']
             return list(mask) if isinstance(mask, (list, tuple)) else [mask]
     return list(graphs.masks_of(node)[0])
