@@ -88,8 +88,8 @@ class Graph:
 
 
 def _keys(outline, original):
-    """Returns the keys of calls. Where a clone has another name than the original for
-    a layer of the same kind at the same place, the key has the original's name."""
+    """Returns the keys of calls: where a clone has another name for a layer of the
+    same kind at the same place, the key has the name in the original."""
     keys = [_key(call) for call in outline]
     known = set(map(_key, original))
     for i, (call, other) in enumerate(zip(outline, original)):
@@ -187,7 +187,7 @@ def _box(mine, its, state, differing):
         state: see `Box`.
         differing: the `Clone`, if it first differs from the model here.
     """
-    call = its or mine
+    call, key = its or mine, _key(mine or its)
     notes = [] if state == 'absent' else _sharing(mine, its)
     if state == 'present' and mine['name'] != its['name']:
         notes.insert(0, (f"named {its['name']}", 'bad'))
@@ -199,7 +199,7 @@ def _box(mine, its, state, differing):
         inner = differing.layer.partition('/')[2]
         notes.append((f'{what}: {inner}' if inner else what, 'bad'))
     shared = call['calls'] > 1 or bool(call['shares_with'])
-    return Box(call['kind'], (mine or its)['name'], state, notes, shared, bool(differing))
+    return Box(call['kind'], key[0], state, notes, shared, bool(differing))
 
 
 def _sharing(mine, its):

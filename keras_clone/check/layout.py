@@ -77,8 +77,10 @@ class Layout:
             near = self._neighbours[side][item]
             # A tensor that comes from far away bends; the boxes stay in line.
             near = [each for each in near if not isinstance(each, Passing)] or near
-            wanted[item] = (sum(self.x[each] for each in near) / len(near)
-                            if near else self.x[item])
+            # Among equals, the first input or output is the leftmost.
+            places = [self.x[each] + self._neighbours[-side][each].index(item) / 1000
+                      for each in near]
+            wanted[item] = sum(places) / len(places) if near else self.x[item]
         line.sort(key=wanted.get)
         self.x.update(zip(line, _apart(line, [wanted[item] for item in line])))
 
