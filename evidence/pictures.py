@@ -22,8 +22,9 @@ from evidence.records import ROOT
 
 FILE = 'docs/pictures/{}.svg'
 
-# A picture: the name of its file, the release of Keras, the model, its
-# title; without one, the picture is what `keras-clone check --svg` writes.
+# A picture: the name of its file, the release of Keras, a model of the gallery, its
+# title. If there is no title, the model is one of `MY_MODELS`, and the picture is
+# what `keras-clone check --svg` writes.
 Picture = collections.namedtuple('Picture', 'name keras model title')
 PICTURES = (
     Picture('crash', '2.2.4', 'lambda_with_two_outputs', 'The model of issue 12202'),
@@ -32,8 +33,23 @@ PICTURES = (
     Picture('nested', '2.3.1', 'nested_model_with_mask',
             'A nested model that returns a mask'),
     Picture('check-keras2', '2.2.4', 'lambda_with_mask', None),
-    Picture('check-keras3', '3.15.1', 'layer_shared_with_nested_model', None),
+    Picture('check-keras3', '3.15.1', 'shared_dense', None),
 )
+
+# The models of the pictures that the command writes.
+MY_MODELS = '''
+from keras.layers import Dense, Input
+from keras.models import Model
+from keras_clone.check.gallery import lambda_with_mask
+
+
+def shared_dense():
+    dense = Dense(4)
+    inner = Input((4,))
+    nested = Model(inner, dense(inner))
+    x = Input((4,))
+    return Model(x, dense(nested(x)))
+'''
 
 
 def drawn():
@@ -89,10 +105,10 @@ def _can_be_cloned(model, clone_model):
 
 
 def _written_by_check(model):
-    """Returns what `keras-clone check` draws of a model of the gallery."""
+    """Returns what `keras-clone check` draws of one of `MY_MODELS`."""
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, 'my_models.py'), 'w') as file:
-            file.write(f'from keras_clone.check.gallery import {model}\n')
+            file.write(MY_MODELS)
         path = os.path.join(folder, 'picture.svg')
         process = subprocess.run(
             [sys.executable, '-m', 'keras_clone', 'check', f'my_models:{model}',

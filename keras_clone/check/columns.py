@@ -69,6 +69,8 @@ class Graph:
 
     # Attributes
         calls: dict: (name of the layer, number of its call) -> the call.
+        inputs: dict: key of a call -> list of what it depends on: triples (key of
+            another call, number of its output, whether there is a mask).
         masks: dict: (key of the call from which a tensor comes, number of the
             output, key of the call to which it leads, how many tensors are alike
             in these) -> whether there is a mask.
@@ -78,13 +80,15 @@ class Graph:
         keys = _keys(outline, original)
         self.calls = {key: call for key, call in zip(keys, outline)
                       if call.get('made', True)}
+        self.inputs = {key: [(keys[each['of']], each['output'], each['mask'])
+                             for each in call['inputs']]
+                       for key, call in zip(keys, outline)}
         self.masks = {}
-        for key, call in zip(keys, outline):
+        for key, inputs in self.inputs.items():
             alike = collections.Counter()
-            for each in call['inputs']:
-                tensor = keys[each['of']], each['output'], key
-                self.masks[tensor + (alike[tensor],)] = each['mask']
-                alike[tensor] += 1
+            for start, output, mask in inputs:
+                self.masks[start, output, key, alike[start, output]] = mask
+                alike[start, output] += 1
 
 
 def _keys(outline, original):
@@ -126,7 +130,9 @@ class Comparison:
                                   for each in clones]
         calls = list(dict.fromkeys(key for graph in graphs for key in graph.calls))
         tensors = list(dict.fromkeys(key for graph in graphs for key in graph.masks))
-        differing = [key for key in (self._first(clone) for clone in clones) if key]
+        firsts = [_first_difference(self._model, *each)
+                  for each in zip(graphs[1:], clones)]
+        differing = list(filter(None, firsts))
         self.calls = calls
         self.links = [(start, end) for start, _, end, _ in tensors]
         self.shown = _surroundings(calls, self.links, differing)
@@ -135,29 +141,43 @@ class Comparison:
         notes = [(title, 'quiet')] + _about_size(len(self.shown), len(calls),
                                                  differing)
         self.columns = [self._column('The model', notes, self._model)]
-        self.columns += [self._column(clone.heading, _about(clone), graph, clone)
-                         for graph, clone in zip(graphs[1:], clones)]
+        self.columns += [
+            self._column(clone.heading, _about(clone), graph, clone, first)
+            for graph, clone, first in zip(graphs[1:], clones, firsts)]
 
-    def _first(self, clone):
-        """Returns the key of the call at which a clone first differs: the first call
-        of a layer, or of the layer that it is in. It is None if there is none."""
-        key = clone.layer.partition('/')[0], 1
-        return key if key in self._model.calls else None
-
-    def _column(self, heading, notes, graph, clone=None):
+    def _column(self, heading, notes, graph, clone=None, first=None):
         boxes, edges = {}, {}
         for key in filter(self.shown.__contains__, self.calls):
             mine, its = self._model.calls.get(key), graph.calls.get(key)
             state = _state(mine, its, clone)
             if state:
-                first = clone is not None and key == self._first(clone)
-                boxes[key] = _box(mine, its, state, clone if first else None)
+                boxes[key] = _box(mine, its, state, clone if key == first else None)
         for key in self._tensors:
             mine, its = self._model.masks.get(key), graph.masks.get(key)
             state = _state(mine, its, clone)
             if state:
                 edges[key] = Edge(state, _state_of_mask(mine, its, state, clone))
         return Column(heading, notes, boxes, edges)
+
+
+def _first_difference(model, graph, clone):
+    """Returns the key of the call at which a clone first differs from the model.
+
+    It is the first call of the layer that the judge named, or of the one that this
+    layer is in. If it named none, it is the first call with other sharing or inputs;
+    None if there is none.
+    """
+    key = clone.layer.partition('/')[0], 1
+    if key in model.calls:
+        return key
+    if clone.outcome == FAITHFUL or clone.outline is None:
+        return None
+    for key, mine in model.calls.items():
+        its = graph.calls.get(key)
+        if (its is None or model.inputs[key] != graph.inputs[key] or
+                any(style == 'bad' for _, style in _sharing(mine, its))):
+            return key
+    return None
 
 
 def _state(mine, its, clone):
@@ -190,7 +210,7 @@ def _box(mine, its, state, differing):
     call, key = its or mine, _key(mine or its)
     notes = [] if state == 'absent' else _sharing(mine, its)
     if state == 'present' and mine['name'] != its['name']:
-        notes.insert(0, (f"named {its['name']}", 'bad'))
+        notes.insert(0, (f"named {its['name']}", 'quiet'))
     if state in OF_STATE:
         notes.append((OF_STATE[state], 'bad'))
     if differing:

@@ -144,7 +144,7 @@ def test_layers_that_share_something_name_each_other():
     assert notes(mine.boxes['dense', 1]) == ['shared with a, b']
     assert its.boxes['dense', 1].notes == [
         ('shared with b', 'quiet'), ('no longer shared with a', 'bad'),
-        ('now shared with c', 'bad')]
+        ('now shared with c', 'bad'), ('first difference', 'bad')]
 
 
 def test_a_crash_shows_where_cloning_fails_and_nothing_as_present():
@@ -173,6 +173,14 @@ def test_a_difference_at_no_single_layer_is_said_above_the_clone():
     assert column.notes == [('\u2717 other graph', 'bad'),
                             ('name: expected a, got b', 'quiet')]
     assert not any(box.first for box in column.boxes.values())
+
+
+@pytest.mark.parametrize('clone', [
+    MASKED[:2] + [call('rnn', (1, False))], MASKED[:2] + [call('rnn', (0, True))],
+    MASKED[:2], MASKED[:2] + [call('rnn', (1, True), shares_with=['embedding'])]])
+def test_without_the_name_of_a_layer_the_first_other_call_is_marked(clone):
+    _, column = columns(MASKED, clone, 'cannot predict')
+    assert [key for key, box in column.boxes.items() if box.first] == [('rnn', 1)]
 
 
 def test_the_layer_is_not_named_twice():
