@@ -481,6 +481,16 @@ def test_an_outline_names_what_a_nested_model_shares(outline_of):
     assert dense['shares_with'] == [nested['name']]
 
 
+@pytest.mark.once
+def test_a_faithful_clone_has_the_outline_of_the_model():
+    from keras.models import clone_model
+    from keras_clone.check import gallery
+    from keras_clone.check.outline import outlines
+    for build in gallery.MODELS:
+        found = outlines(build, clone_model, 'faithful')
+        assert found['clone'] == found['model'], build.__name__
+
+
 def test_a_clone_that_cannot_be_made_has_no_outline():
     from keras_clone.check.outline import outlines
     namespace = {}
