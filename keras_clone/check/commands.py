@@ -80,9 +80,12 @@ def status():
               help='The seed of the weights and inputs that are drawn.')
 @click.option('--json', 'as_json', is_flag=True, help='Print JSON for programs.')
 @click.option('--verbose', '-v', is_flag=True, help='Print every difference found.')
+@click.option('--svg', metavar='FILE',
+              help='Draw MODEL and its clones side by side in this .svg file.')
 @click.option('--lines', is_flag=True, hidden=True)
+@click.option('--outlines', is_flag=True, hidden=True)
 @click.pass_context
-def check(context, model, only, seed, as_json, verbose, lines):
+def check(context, model, only, seed, as_json, verbose, svg, lines, outlines):
     """Clone a model with the released function and with this one.
 
     Reports for each clone whether it is faithful and, if not, at which layer it
@@ -111,9 +114,13 @@ def check(context, model, only, seed, as_json, verbose, lines):
     """
     if lines:
         with _quiet():
-            processes.write_lines(_found(model, only, seed))
+            processes.write_lines(_found(model, only, seed, outlines))
         return
-    facts, inactive, rows = _checked(model, only, seed)
+    if svg is not None:
+        _refuse_svg(svg, model)
+    facts, inactive, rows = _checked(model, only, seed, svg is not None)
+    if svg is not None:
+        _draw(svg, facts, inactive, rows[0])
     if as_json:
         data = printing.data_of(facts, inactive, seed, rows)
         click.echo(json.dumps(data, indent=2))
@@ -196,15 +203,19 @@ def _why_inactive():
 # Checking
 
 
-def _checked(model, only, seed):
+def _checked(model, only, seed, outlines=False):
     """Checks the models with both functions.
+
+    # Arguments
+        outlines: whether the results contain what `_draw` draws.
 
     # Returns
         A tuple: the `Fact`s, why this function is not active, the rows of the table.
     """
     if model is not None:
         subjects.warn_of_code(model)
-    arguments = ['--seed', str(seed), '--only', only or '', '--']
+    arguments = ['--seed', str(seed), '--only', only or '']
+    arguments += ['--outlines', '--'] if outlines else ['--']
     arguments += [] if model is None else [model]
     with processes.started(arguments) as active, processes.started(
             arguments, 'The released function could not be checked: ',
@@ -234,7 +245,7 @@ def _with_progress(values):
         yield from progress.track(values, description='Cloning')
 
 
-def _found(model, only, seed):
+def _found(model, only, seed, outlines):
     """Yields what one of the processes finds out, for `_checked`.
 
     First what is checked and with what, then for each model whether it is faithful.
@@ -244,7 +255,10 @@ def _found(model, only, seed):
     yield {'facts': facts, 'inactive': inactive,
            'models': [(each.name, each.text) for each in chosen]}
     for subject in chosen:
-        yield _result(subject, seed)
+        result = _result(subject, seed)
+        if outlines:
+            result['outlines'] = _outlines(subject, seed, result)
+        yield result
 
 
 def _result(subject, seed):
@@ -261,3 +275,53 @@ def _result(subject, seed):
             'reason': report.reason,
             'differences': [str(each) for each in report.differences],
             'not_compared': report.not_compared}
+
+
+# Drawing
+
+
+def _refuse_svg(path, model):
+    """Raises a `Failure` unless a picture can be written to a file."""
+    folder = os.path.dirname(os.path.realpath(path))
+    found = ''
+    if model is None:
+        found = 'no MODEL: it does not draw the gallery'
+    elif not path.endswith('.svg'):
+        found = path or 'an empty name'
+    elif not os.path.isdir(folder):
+        found = f'{path}, in a folder that does not exist'
+    elif os.path.exists(path) and not os.path.isfile(path):
+        found = f'{path}, which is not a file'
+    elif not os.access(folder, os.W_OK):
+        found = f'{path}, in a folder that is not writable'
+    if found:
+        raise Failure('--svg should be an .svg file for the picture of a MODEL. '
+                      f'Found: {found}.')
+
+
+def _outlines(subject, seed, result):
+    """Returns the outlines of a model and its clone by the active `clone_model`."""
+    from keras.models import clone_model
+    from . import faithfulness, outline
+    try:
+        return outline.outlines(subject.build, clone_model, result['outcome'], seed)
+    except faithfulness.ModelError as error:
+        raise Failure(f'{subject.name}: {error}')
+
+
+def _draw(path, facts, inactive, row):
+    """Writes the picture of a model, and takes the outlines out of its row."""
+    from . import drawing
+    headings = {'released': f'Keras {facts[0].release}, as released',
+                'active': 'With the overlay'}
+    drawn = {key: row[key].pop('outlines')
+             for _, key in printing.columns(inactive)}
+    clones = [drawing.Clone(headings[key], found['clone'], row[key]['outcome'],
+                            row[key]['layer'], row[key]['reason'])
+              for key, found in drawn.items()]
+    model = list(drawn.values())[-1]['model']
+    try:
+        drawing.write(path, drawing.draw(row['description'], model, clones))
+    except OSError as error:
+        raise Failure('--svg should be an .svg file that can be written. '
+                      f'Found: {path}, {one_line(error)}')

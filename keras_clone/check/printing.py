@@ -10,7 +10,7 @@ def is_faithful(result):
     return result['outcome'] == 'faithful'
 
 
-def _columns(inactive):
+def columns(inactive):
     """Returns the columns of the table: pairs (heading, key of a row)."""
     released = [('Released', 'released')]
     return released if inactive else released + [('This one', 'active')]
@@ -19,11 +19,11 @@ def _columns(inactive):
 def print_table(rows, inactive):
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False,
                   padding=(0, 1, 0, 0))
-    for heading in ['Model'] + [heading for heading, _ in _columns(inactive)]:
+    for heading in ['Model'] + [heading for heading, _ in columns(inactive)]:
         table.add_column(heading, overflow='fold')
     for row in rows:
         table.add_row(Text(row['description']),
-                      *[_cell(row[key]) for _, key in _columns(inactive)])
+                      *[_cell(row[key]) for _, key in columns(inactive)])
     Console().print(table)
 
 
@@ -38,7 +38,7 @@ def _cell(result):
 
 def print_differences(rows, inactive):
     for row in rows:
-        for heading, key in _columns(inactive):
+        for heading, key in columns(inactive):
             if row[key]['differences']:
                 click.echo(f"{row['description']}, {heading.lower()}:")
                 click.echo(''.join(f'  {each}\n'
@@ -48,7 +48,7 @@ def print_differences(rows, inactive):
 def print_not_compared(rows, inactive):
     """Prints what was not compared, for faithful clones as well."""
     for row in rows:
-        for heading, key in _columns(inactive):
+        for heading, key in columns(inactive):
             if row[key].get('not_compared'):
                 texts = ', '.join(row[key]['not_compared'])
                 click.echo(f"Not compared, {row['description']}, "

@@ -57,7 +57,6 @@ def test_the_diff_on_the_page_is_the_patch(release):
 
 
 def test_the_pictures_are_those_of_the_live_models():
-    pytest.importorskip('drawsvg', reason='It needs Python 3.7.')
     from evidence import pictures
     drawn = pictures.drawn()
     if not drawn:
@@ -68,7 +67,6 @@ def test_the_pictures_are_those_of_the_live_models():
 
 @pytest.mark.once
 def test_every_picture_is_about_a_release_of_the_matrix():
-    pytest.importorskip('drawsvg', reason='It needs Python 3.7.')
     from evidence import pictures
     releases = {picture.keras for picture in pictures.PICTURES}
     for release in releases:

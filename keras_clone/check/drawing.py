@@ -1,0 +1,345 @@
+"""Draws a model and its clones side by side, as SVG.
+
+All columns have the same layout: that of everything that any of them has.
+"""
+import collections
+import os
+import re
+import textwrap
+from xml.sax.saxutils import escape, quoteattr
+
+from .columns import Clone, Comparison
+from .layout import BOX, Layout
+
+__all__ = ['Clone', 'draw', 'write']
+
+MARGIN = 24         # on each side of a column
+GAP = 44            # between two rows
+LINE = 16           # height of a line of text
+PORTS = 22          # between two tensors that one call returns, or depends on
+STUB = 16           # length of the line that leads to what is not shown
+MASK = 6            # how far the line of a mask is from that of its tensor
+LETTER = 0.58       # average width of a letter, as part of the size of the font
+
+# The texts beside tensors in a picture, and those in its description.
+LABELS = {('mask', 'present'): 'mask', ('mask', 'missing'): 'mask lost',
+          ('mask', 'added'): 'mask added', ('tensor', 'missing'): 'output lost',
+          ('tensor', 'added'): 'added'}
+WORDS = {('mask', 'present'): ', with its mask',
+         ('mask', 'missing'): ', without the mask',
+         ('mask', 'added'): ', with a mask that the model does not have',
+         ('tensor', 'missing'): ': the output is lost',
+         ('tensor', 'added'): ', which the model does not have'}
+
+STYLE = """
+.picture { --ink: #1f2328; --quiet: #57606a; --box: #f6f8fa; --mask: #0550ae;
+  --lost: #b3152b; --tint: #ffebe9; --good: #116329; --rule: #d0d7de;
+  --paper: #ffffff; font: 13px system-ui, sans-serif; }
+@media (prefers-color-scheme: dark) { .picture { --ink: #e6edf3; --quiet: #9ea7b3;
+  --box: #21262d; --mask: #79c0ff; --lost: #ff938a; --tint: #4a1a1f;
+  --good: #7ee787; --rule: #3d444d; --paper: #131416; } }
+[data-theme=light] .picture { --ink: #1f2328; --quiet: #57606a; --box: #f6f8fa;
+  --mask: #0550ae; --lost: #b3152b; --tint: #ffebe9; --good: #116329;
+  --rule: #d0d7de; --paper: #ffffff; }
+[data-theme=dark] .picture { --ink: #e6edf3; --quiet: #9ea7b3; --box: #21262d;
+  --mask: #79c0ff; --lost: #ff938a; --tint: #4a1a1f; --good: #7ee787;
+  --rule: #3d444d; --paper: #131416; }
+.picture text { fill: var(--ink); text-anchor: middle; }
+.picture .heading { font-weight: 600; }
+.picture .small { font-size: 11px; }
+.picture .quiet { fill: var(--quiet); }
+.picture .good { fill: var(--good); font-weight: 600; }
+.picture .bad { fill: var(--lost); font-weight: 600; }
+.picture .of-mask { fill: var(--mask); }
+.picture .label { text-anchor: start; paint-order: stroke; stroke: var(--paper);
+  stroke-width: 4px; stroke-linejoin: round; }
+.picture .left { text-anchor: end; }
+.picture path { fill: none; stroke-width: 2; }
+.picture .rule { stroke: var(--rule); stroke-width: 1; }
+.picture .tensor { stroke: var(--ink); stroke-width: 1.5; }
+.picture .mask { stroke: var(--mask); stroke-width: 5; }
+.picture .cross { stroke: var(--lost); stroke-width: 2.5; }
+.picture .stub { stroke: var(--quiet); stroke-dasharray: 2 4; }
+.picture .absent { fill: none; stroke: var(--quiet); stroke-dasharray: 2 4; }
+.picture .missing { fill: none; stroke: var(--lost); stroke-dasharray: 4 4; }
+.picture .added { stroke: var(--lost); }
+.picture rect { stroke-width: 1; fill: var(--box); }
+.picture .paper { fill: var(--paper); stroke: none; }
+.picture .present { stroke: var(--quiet); }
+.picture rect.first { fill: var(--tint); stroke: var(--lost); stroke-width: 3; }
+"""
+
+
+def draw(title, model, clones):
+    """Draws a model and its clones.
+
+    # Arguments
+        title: what the model is called.
+        model: the outline of the model, see `outline.outline`.
+        clones: list of `Clone`s.
+
+    # Returns
+        Text: SVG, with a description in words for screen readers.
+    """
+    comparison = Comparison(title, model, clones)
+    drawing = _Drawing(comparison)
+    parts = [drawing.rule(i) for i in range(1, len(comparison.columns))]
+    parts += [part for i, column in enumerate(comparison.columns)
+              for part in drawing.column(i, column)]
+    name = re.sub('[^a-z0-9]+', '-', title.lower()).strip('-') or 'model'
+    ids = f'{name}-title', f'{name}-words'
+    children = [
+        _tag('title', escape(_printable(f'{title} and its clones')), id=ids[0]),
+        _tag('desc', escape(_printable(words(comparison.columns))), id=ids[1]),
+        _tag('style', STYLE),
+        _tag('rect', class_='paper', width=drawing.width, height=drawing.height)]
+    return _tag(
+        'svg', *[f'\n{part}' for part in children + parts], '\n',
+        xmlns='http://www.w3.org/2000/svg', class_='picture', role='img',
+        width=drawing.width, height=drawing.height,
+        viewBox=f'0 0 {drawing.width} {drawing.height}',
+        aria_labelledby=' '.join(ids)) + '\n'
+
+
+def write(path, text):
+    """Writes a file, whole or not at all: a file that was there stays until then."""
+    path = os.path.realpath(path)
+    unfinished = f'{path}.{os.getpid()}'
+    try:
+        with open(unfinished, 'x', encoding='utf-8') as file:
+            file.write(text)
+        os.replace(unfinished, path)
+    except BaseException:
+        if os.path.exists(unfinished):
+            os.remove(unfinished)
+        raise
+
+
+# How it is drawn
+
+
+class _Drawing:
+    """Draws the columns of a `Comparison`.
+
+    # Attributes
+        width: of the picture.
+        height: of the picture.
+    """
+
+    def __init__(self, comparison):
+        self._cut = comparison.cut
+        self._layout = Layout(comparison.calls, comparison.links,
+                              comparison.shown)
+        columns = comparison.columns
+        self._step = self._layout.width + 2 * MARGIN
+        self._heads = [self._head(column) for column in columns]
+        self._tops, self._heights = self._rows(columns)
+        self._ports = self._all_ports(columns)
+        self.width = self._step * len(columns)
+        self.height = self._tops[-1]
+
+    def _head(self, column):
+        """Returns the lines of text above a column: pairs (text, CSS class)."""
+        lines = [(column.heading, 'heading')]
+        for text, style in column.notes:
+            # Bold letters are wider.
+            style, size = ('small quiet', 11) if style == 'quiet' else (style, 15)
+            wrapped = _wrapped(text, self._step - 16, size)
+            lines += [(each, style) for each in wrapped]
+        return lines
+
+    def _rows(self, columns):
+        """Returns the tops of all rows, that of one more, and the heights."""
+        heights = [0] * (1 + max(self._layout.rows.values(), default=-1))
+        for column in columns:
+            for key, box in column.boxes.items():
+                row = self._layout.rows[key]
+                heights[row] = max(heights[row], _height(box))
+        tops = [24 + LINE * max(map(len, self._heads)) + MARGIN]
+        for height in heights:
+            tops.append(tops[-1] + height + GAP)
+        return tops, heights
+
+    def _all_ports(self, columns):
+        """Returns where tensors leave and reach boxes: pairs (tensor, 0 or 2)."""
+        tensors = dict.fromkeys(key for column in columns for key in column.edges)
+        groups = collections.defaultdict(list)
+        for key in tensors:
+            for place in (0, 2):
+                groups[key[place], place].append(key)
+        ports = {}
+        for (call, place), keys in groups.items():
+            keys.sort(key=lambda key: (self._next_x(key, place), key[1], key[3]))
+            step = min(PORTS, (BOX - 40) / max(1, len(keys) - 1))
+            for i, key in enumerate(keys):
+                ports[key, place] = (self._layout.x[call] +
+                                     round((i - (len(keys) - 1) / 2) * step))
+        return ports
+
+    def _next_x(self, key, place):
+        """Returns the x of what a tensor comes to after leaving a box, or before
+        reaching one."""
+        path = [key[0]] + self._layout.passed(key[0], key[2]) + [key[2]]
+        return self._layout.x[path[1] if place == 0 else path[-2]]
+
+    def rule(self, i):
+        """Returns the line between two columns, the second of which has number i."""
+        return _path([(i * self._step, MARGIN), (i * self._step,
+                                                 self.height - MARGIN)], 'rule')
+
+    def column(self, i, column):
+        """Yields the parts of a column."""
+        left, middle = i * self._step + MARGIN, (i + .5) * self._step
+        for j, (text, style) in enumerate(self._heads[i]):
+            yield _text(text, middle, 28 + j * LINE, style)
+        labels = []
+        for key, edge in column.edges.items():
+            points = self._points(left, key, column.boxes[key[0]])
+            yield from _lines_of(edge, points)
+            is_left = self._ports[key, 2] < self._layout.x[key[2]]
+            labels += _labels(edge, points[-2:], is_left)
+        # Those about differences are drawn last.
+        yield from (each for _, each in sorted(labels, key=lambda label: label[0]))
+        for key, box in column.boxes.items():
+            x, top = left + self._layout.x[key], self._tops[self._layout.rows[key]]
+            yield from self._stubs(key, x, top, top + _height(box))
+            yield _box(box, x, top)
+
+    def _stubs(self, key, x, top, bottom):
+        """Yields lines to what is not shown, above and below a box."""
+        if (key, -1) in self._cut:
+            yield _path([(x, top - STUB), (x, top)], 'stub')
+        if (key, 1) in self._cut:
+            yield _path([(x, bottom), (x, bottom + STUB)], 'stub')
+
+    def _points(self, left, key, box):
+        """Returns the points through which a tensor is drawn, in pairs: from the
+        bottom of one row to the top of the next."""
+        start, _, end, _ = key
+        points = [(self._ports[key, 0],
+                   self._tops[self._layout.rows[start]] + _height(box))]
+        for each in self._layout.passed(start, end):
+            x, top = self._layout.x[each], self._tops[each.row]
+            points += [(x, top), (x, top + self._heights[each.row])]
+        points.append((self._ports[key, 2], self._tops[self._layout.rows[end]]))
+        return [(left + x, y) for x, y in points]
+
+
+def _box(box, x, top):
+    frame = dict(x=x - BOX / 2, y=top, width=BOX, height=_height(box), rx=6,
+                 class_='first' if box.first else box.state)
+    behind = dict(frame, x=frame['x'] + 5, y=top + 5, class_='present')
+    tip = ', '.join([box.kind, box.name] + [text for text, _ in box.notes])
+    parts = [_tag('title', escape(_printable(tip)))]
+    if box.shared and box.state == 'present':
+        parts.append(_tag('rect', **behind))
+    parts.append(_tag('rect', **frame))
+    parts += [_text(text, x, top + 19 + i * LINE, style)
+              for i, (text, style) in enumerate(_texts(box))]
+    return _tag('g', *parts)
+
+
+def _height(box):
+    return 12 + LINE * len(_texts(box))
+
+
+def _texts(box):
+    """Returns the lines of text in a box: pairs (text, CSS class)."""
+    notes = [(line, 'small ' + style) for text, style in box.notes
+             for line in _wrapped(text, BOX - 12, 11)]
+    return [(_fitting(box.kind, 13), ''),
+            (_fitting(box.name, 11), 'small quiet')] + notes
+
+
+def _lines_of(edge, points):
+    if edge.mask:
+        yield _path([(x + MASK, y) for x, y in points],
+                    'mask' if edge.mask == 'present' else edge.mask)
+    yield _path(points, 'tensor' if edge.tensor == 'present' else edge.tensor)
+
+
+def _labels(edge, points, is_left):
+    """Returns what is drawn at the end of a tensor, with whether it is about a
+    difference: pairs (boolean, text or line)."""
+    (x0, y0), (x1, y1) = points
+    x, y = (x0 + x1) / 2, (y0 + y1) / 2
+    found = []
+    text = LABELS.get(('mask', edge.mask)) or LABELS.get(('tensor', edge.tensor))
+    if 'missing' in edge:
+        found += _cross(x + MASK * (edge.mask == 'missing'), y)
+    if text:
+        style = 'of-mask' if edge.mask == 'present' else 'bad'
+        right = x + (18 if edge.mask else 10)
+        found.append(_text(text, x - 10 if is_left else right, y + 4,
+                           f'label {style} left' if is_left else f'label {style}'))
+    return [(edge.mask != 'present', each) for each in found]
+
+
+# SVG
+
+
+def _tag(name, *children, **attributes):
+    """Returns an element; underscores in names of attributes stand for hyphens."""
+    texts = [f' {key.rstrip("_").replace("_", "-")}={quoteattr(_number(value))}'
+             for key, value in attributes.items()]
+    start = f'<{name}{"".join(texts)}'
+    return f'{start}>{"".join(children)}</{name}>' if children else start + '/>'
+
+
+def _number(value):
+    return value if isinstance(value, str) else f'{value:g}'
+
+
+def _printable(text):
+    """Returns a text without characters that XML does not allow."""
+    return ''.join(each if each.isprintable() else ' ' for each in text)
+
+
+def _text(text, x, y, style):
+    return _tag('text', escape(_printable(text)), x=x, y=y, class_=style)
+
+
+def _wrapped(text, width, size):
+    return textwrap.wrap(text, int(width / LETTER / size))
+
+
+def _fitting(text, size):
+    """Returns a text, cut if it is too long for a box."""
+    count = int((BOX - 8) / LETTER / size)
+    return text if len(text) <= count else text[:count - 1] + '\u2026'
+
+
+def _path(points, style):
+    """Returns a line through points; it is vertical at each of them."""
+    text = 'M{:g},{:g}'.format(*points[0])
+    for (x0, y0), (x1, y1) in zip(points, points[1:]):
+        middle = (y0 + y1) / 2
+        text += (f' V{y1:g}' if x0 == x1 else
+                 f' C{x0:g},{middle:g} {x1:g},{middle:g} {x1:g},{y1:g}')
+    return _tag('path', d=text, class_=style)
+
+
+def _cross(x, y):
+    for rise in (6, -6):
+        yield _tag('path', d=f'M{x - 6:g},{y - rise:g} L{x + 6:g},{y + rise:g}',
+                   class_='cross')
+
+
+# In words
+
+
+def words(columns):
+    """Returns what columns show, in words."""
+    return ' '.join(_sentences(column) for column in columns)
+
+
+def _sentences(column):
+    notes = [text.strip('\u2713\u2717 .') for text, _ in column.notes]
+    boxes = [f"{box.name}: {', '.join(text for text, _ in box.notes)}"
+             for box in column.boxes.values() if box.notes]
+    tensors = [f'{column.boxes[start].kind} to {column.boxes[end].kind}' +
+               (WORDS.get(('mask', edge.mask)) or
+                WORDS.get(('tensor', edge.tensor), ''))
+               for (start, _, end, _), edge in column.edges.items()
+               if edge.tensor != 'absent']
+    return f"{column.heading}: {'; '.join(notes + boxes + tensors)}."
