@@ -128,7 +128,7 @@ def merge(current, released, changed):
         for path, content in zip(paths, (current, released, changed)):
             with open(path, 'wb') as stream:
                 stream.write(content)
-        process = subprocess.Popen(['git', 'merge-file', '-p', '-q'] + paths,
+        process = subprocess.Popen(['git', 'merge-file', '-p'] + paths,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         merged, errors = process.communicate()
     if process.returncode > 127:  # Otherwise it is the number of conflicts.
