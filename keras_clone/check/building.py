@@ -16,7 +16,8 @@ def built(build):
         result = build()
     except Exception as error:
         raise ModelError(f'The model cannot be built: {summary(error)}.')
-    model, inputs = result if isinstance(result, tuple) else (result, None)
+    is_pair = isinstance(result, tuple) and len(result) == 2
+    model, inputs = result if is_pair else (result, None)
     if not isinstance(model, keras.models.Model):
         raise ModelError('Expected a function that returns a Keras `Model`, '
                          f'it returned {describe(model)}.')

@@ -481,7 +481,8 @@ def test_gallery_shows_what_the_released_function_does():
 @pytest.mark.parametrize('function, message', [
     ('exit', 'The check was ended by SystemExit: 0 ({}, line 29).'),
     ('raise_interrupt', 'The check was ended by KeyboardInterrupt ({}, line 9).'),
-    ('return_three', 'The check was ended by ValueError: '),
+    ('return_three', 'hostile:return_three: Expected a function that returns a '
+                     'Keras `Model`, it returned (<keras'),
     ('end', 'The process that builds and clones the model ended early, with exit '
             'status 0.')])
 def test_builder_cannot_end_the_command(models, function, message):

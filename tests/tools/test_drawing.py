@@ -438,8 +438,8 @@ def test_an_error_while_writing_is_one_line(monkeypatch, tmp_path):
     row = {key: {'outcome': 'faithful', 'layer': '', 'reason': '', 'outlines': found}
            for key in ('released', 'active')}
     with pytest.raises(commands.Failure) as error:
-        commands._draw('a.svg', commands.Subject('a', 'a', None, True, ''), 0,
-                       [commands.Fact('Keras', '2.2.4', '')], '', row)
+        commands._draw('a.svg', [commands.Fact('Keras', '2.2.4', '')], '',
+                       dict(row, description='a'))
     assert error.value.message == (
         '--svg should be an .svg file that can be written. Found: a.svg, '
         'OSError: No space left on device')
