@@ -25,7 +25,7 @@ def call_inner(layer, inputs):
 
 
 class Base(layers.Layer):
-    """On Keras 2, passes masks on: it refuses them where they are not supported."""
+    """Passes masks on under Keras 2, which refuses them otherwise."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
