@@ -8,6 +8,7 @@ from keras.src import backend
 from keras.src import layers
 from keras.src import models
 from keras.src import testing
+from keras.src.backend.common.variables import standardize_dtype
 from keras.src.models.cloning import clone_model
 from keras.src.saving import object_registration
 from keras.src.saving.saving_api import load_model
@@ -428,8 +429,8 @@ class CloneNormalizationTest(testing.TestCase):
         clone.set_weights(model.get_weights())
         self.assertAllClose(clone(self.x), model(self.x))
         self.assertEqual(
-            backend.standardize_dtype(clone(self.x).dtype),
-            backend.standardize_dtype(model(self.x).dtype),
+            standardize_dtype(clone(self.x).dtype),
+            standardize_dtype(model(self.x).dtype),
         )
 
     def test_predict_was_compiled_before(self):
@@ -471,7 +472,7 @@ class CloneNormalizationTest(testing.TestCase):
             (layer.variance, [[1.0, 4.0]]),
         ):
             self.assertAllClose(value, expected)
-            self.assertEqual(backend.standardize_dtype(value.dtype), "float16")
+            self.assertEqual(standardize_dtype(value.dtype), "float16")
 
 
 class CloneVocabularyTest(testing.TestCase):
