@@ -47,9 +47,9 @@ test-all: test
 
 coverage: .venv/installed .venv/keras3-installed
 	rm -f .coverage
-	$(BIN)/python -m pytest -q $(QUICK) --cov --cov-config=setup.cfg $(KERAS2_TESTS)
-	.venv/keras3/bin/python -m pytest -q $(QUICK) --cov --cov-config=setup.cfg \
-	    --cov-append $(KERAS3_TESTS)
+	$(BIN)/$(PYTEST) -q $(QUICK) --cov --cov-config=setup.cfg $(KERAS2_TESTS)
+	.venv/keras3/bin/$(PYTEST) -q $(QUICK) --cov --cov-config=setup.cfg --cov-append \
+	    $(KERAS3_TESTS)
 
 fuzz: .venv/installed
 	$(BIN)/python -m evidence random-models run --models $(MODELS) --seed $(SEED)
@@ -93,7 +93,8 @@ mutation: mutation-keras2 mutation-keras3
 
 mutation-keras2 mutation-keras3: mutation-%: .venv/installed .venv/keras3-installed \
     .venv/mutation-installed
-	git diff --quiet HEAD -- keras keras_clone
+	git diff --quiet HEAD -- keras keras_clone || \
+	    { echo 'Commit or stash the changes first.'; exit 1; }
 	rm -f .venv/$@.sqlite
 	.venv/mutation/bin/cosmic-ray init tests/tools/$@.toml .venv/$@.sqlite
 	.venv/mutation/bin/cr-filter-operators .venv/$@.sqlite tests/tools/mutation-keras2.toml
