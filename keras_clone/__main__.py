@@ -5,23 +5,38 @@ import sys
 
 
 def main():
-    """Runs the command; if it cannot be imported, says why."""
+    """Runs the command and exits with its status."""
     _open_closed_streams()
     if hasattr(signal, 'SIGPIPE'):  # Not on Windows.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     if hasattr(sys.stdout, 'reconfigure'):  # Not on Python 3.6.
         sys.stdout.reconfigure(errors='backslashreplace')
+    status = _status()
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # Python will write what is left once more, and would change the status.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if status != 2:
+            status = _failed(f'stdout cannot be written to: {error}')
+    sys.exit(status)
+
+
+def _status():
+    """Runs the command and returns its exit status."""
     try:
         from .check.commands import main as command
         command(prog_name='keras-clone')
+    except SystemExit as ended:
+        return ended.code
     except KeyboardInterrupt:
-        sys.exit(130)
+        return 130
     except ImportError as error:
         package = (error.name or '').split('.')[0]
         if package in ('click', 'rich'):
-            sys.exit(_failed(f'keras-clone needs {package} for its commands. '
-                             'Install it with: pip install click rich'))
-        sys.exit(_failed(f'{type(error).__name__}: {error}'))
+            return _failed(f'keras-clone needs {package} for its commands. '
+                           'Install it with: pip install click rich')
+        return _failed(f'{type(error).__name__}: {error}')
 
 
 def _failed(message):

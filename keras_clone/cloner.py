@@ -67,6 +67,7 @@ class Cloner:
         # {id of a variable or other state: its counterpart}, {id: the original}.
         self._state_map, self._state = {}, {}
         self._clones = set()  # The ids of all clones.
+        self._unfinished = []  # (layer, copy that was not built yet)
         self._walk = Walk(self._needs_replacement, self._replacement)
         self._copies_state = self._has_stale_copies = self._copies_weights = False
         self._compared = {}
@@ -283,7 +284,8 @@ class Cloner:
                 before = list(map(copy.copy, self._records()))
                 with contextlib.suppress(Exception):
                     clone = self._copy(layer, is_built_again=True)
-                    if not clone.built or self._is_built_like(clone, layer):
+                    self._unfinished.append((layer, clone))
+                    if self._finish_copies():
                         return clone
                 self._restore(before)
             return self.copied_with_weights(layer)
@@ -305,8 +307,8 @@ class Cloner:
 
     def _records(self):
         """Returns the containers in which clones are registered."""
-        return [self.layer_map, self.pairs, self._clones, self._state,
-                self._state_map, self._walk.copies]
+        return [self.layer_map, self.pairs, self._clones, self._unfinished,
+                self._state, self._state_map, self._walk.copies]
 
     def _restore(self, before):
         for record, old in zip(self._records(), before):
@@ -317,22 +319,42 @@ class Cloner:
         clone = self.instance_without_constructor(layer)
         # Its attributes may refer back to the layer.
         self.layer_map[id(layer)] = clone
-        is_left_out = self._is_call_result
+        is_left_out, names = self._is_call_result, ()
         if is_built_again:
             is_left_out = self._is_set_by_build_or_call
+            names = _set_by(type(layer), ('build',))
         with self._without_pairs(layer):
             for name, value in self.attributes(layer).items():
-                if not is_left_out(value):
+                is_replaced = name in names and self._walk.reaches(value)
+                if not is_replaced and not is_left_out(value):
                     self.set_attribute(clone, name, MISSING,
                                        self._value_for_copy(value, is_left_out))
         if is_built_again:
             self.build(layer, clone)
-            if clone.built:
-                self._pair_state(layer, clone)
-                self._copy_missing_attributes(layer, clone)
         elif hasattr(layer, 'built'):
             clone.built = layer.built
         return clone
+
+    def _finish_copies(self):
+        """Finishes the copies that are built by now, some of them by wrappers.
+
+        `build` expects the attributes of a new layer, but a copy has those of a
+        built one. So these are all reconciled before the copy is called.
+
+        # Returns
+            Whether `build` has created all weights and layers of these copies.
+        """
+        built = [pair for pair in self._unfinished if pair[1].built]
+        self._unfinished[:] = [pair for pair in self._unfinished
+                               if not pair[1].built]
+        if not all(self._is_built_like(clone, layer) for layer, clone in built):
+            return False
+        for layer, clone in built:
+            self._pair_state(layer, clone)
+            self._copy_missing_attributes(layer, clone)
+            self._compared.clear()
+            self.reconcile(layer, clone)
+        return True
 
     def _is_built_like(self, clone, layer):
         """Returns whether `build` has created all weights and layers of a layer."""
@@ -478,7 +500,7 @@ class Cloner:
             if old is value and type(value) in ATOMS:
                 continue
             if (is_new and self._is_lost(value, old) and
-                    name not in _set_when_called(type(layer))):
+                    name not in _set_by(type(layer), _METHODS_KERAS_CALLS)):
                 new = self._copy_of_lost(value)
             else:
                 new = self._reconciled(value, old)
@@ -763,10 +785,10 @@ _METHODS_KERAS_CALLS = ('build', 'call', '__call__', 'compute_mask',
 
 
 @functools.lru_cache(maxsize=1024)
-def _set_when_called(cls):
-    """Returns the names of the attributes that `build` and `call`, or methods they
+def _set_by(cls, methods):
+    """Returns the names of the attributes that methods of a class, or methods they
     use, set by an assignment such as `self.name = ...`."""
-    names, seen, waiting = set(), set(), list(_METHODS_KERAS_CALLS)
+    names, seen, waiting = set(), set(), list(methods)
     while waiting:
         name = waiting.pop()
         if name not in seen:

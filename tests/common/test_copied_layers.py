@@ -4,7 +4,7 @@ They are copied, and `build` runs again, so that it creates new weights.
 """
 import numpy as np
 import pytest
-from keras.layers import Dense, Input, Layer
+from keras.layers import Dense, Input, Layer, TimeDistributed
 from keras.models import Model, clone_model
 
 
@@ -15,6 +15,9 @@ class WithoutConfig(Layer):
         super().__init__(**kwargs)
         self.function = function
         self.held = []
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
 
     def new_weight(self, name):
         return self.add_weight(name=name, shape=(3,), initializer='ones')
@@ -111,22 +114,65 @@ class LayersOfBuild(WithoutConfig):
         return self.function(second(first(inputs)))
 
 
+class LayerOfBuild(LayersOfBuild):
+    """Replaces the layers in an attribute in `build`."""
+
+    def build(self, input_shape):
+        self.held = []
+        super().build(input_shape)
+
+
+class ObjectsOfConstructor(WithoutConfig):
+    """Stores the weights of `build` in objects of the constructor."""
+
+    def __init__(self, function, **kwargs):
+        super().__init__(function, **kwargs)
+        self.held = [Scaled(None), Scaled(None)]
+
+    def build(self, input_shape):
+        for name, each in zip('ab', self.held):
+            each.weight = self.new_weight(name)
+        self.built = True
+
+    def call(self, inputs):
+        for each in self.held:
+            inputs = self.function(each(inputs))
+        return inputs
+
+
+class Counting(WithoutConfig):
+    """Counts in `build`, which a copy has to run once more."""
+
+    def __init__(self, function, **kwargs):
+        super().__init__(function, **kwargs)
+        self.count = 0
+
+    def build(self, input_shape):
+        self.count += 1
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return self.count * super().call(inputs)
+
+
 LAYERS = [WithoutConfig, InDict, AtIndex, PartlyInConstructor, InObject, InClosure,
-          LayersOfBuild]
+          LayersOfBuild, LayerOfBuild, ObjectsOfConstructor, Counting]
 
 
-def model_with(layer_class):
-    inputs = Input((3,))
-    return Model(inputs, layer_class(lambda x: 2 * x)(inputs))
+def model_with(layer_class, is_wrapped=False):
+    layer = layer_class(lambda x: 2 * x)
+    inputs = Input((2, 3) if is_wrapped else (3,))
+    return Model(inputs, (TimeDistributed(layer) if is_wrapped else layer)(inputs))
 
 
+@pytest.mark.parametrize('is_wrapped', [False, True])
 @pytest.mark.parametrize('layer_class', LAYERS)
-def test_clone_computes_with_its_own_weights(layer_class):
-    model = model_with(layer_class)
+def test_clone_computes_with_its_own_weights(layer_class, is_wrapped):
+    model = model_with(layer_class, is_wrapped)
     model.set_weights([np.random.uniform(1, 2, weight.shape)
                        for weight in model.get_weights()])
     clone = clone_model(model)
-    value = np.ones((2, 3))
+    value = np.ones((4, 2, 3) if is_wrapped else (4, 3))
     expected = model.predict(value)
     clone.set_weights(model.get_weights())
     model.set_weights([0 * weight for weight in model.get_weights()])

@@ -531,7 +531,8 @@ def test_module_of_the_current_folder_is_preferred_to_an_installed_one(
 
 @pytest.mark.once
 @pytest.mark.parametrize('redirected, status', [
-    ('2>&-', 0), ('>&- 2>&- <&-', 0), ('>/dev/full', 2), ('| head -1', 0),
+    ('2>&-', 0), ('>&- 2>&- <&-', 0), ('>/dev/full', 2), ('--json >/dev/full', 2),
+    ('| head -1', 0),
     ('--no_such_option 2>&-', 2)])
 def test_streams_may_be_closed_or_full(models, redirected, status):
     done, out, err = run_process('check', 'hostile:print_anywhere', cwd=models,
@@ -585,11 +586,13 @@ def test_ctrl_c_ends_both_processes(models):
     process = subprocess.Popen(
         [sys.executable, '-m', 'keras_clone', 'check', 'hostile:wait'],
         env=dict(os.environ, PYTHONPATH=ROOT), stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, start_new_session=True)
+        stderr=subprocess.STDOUT, start_new_session=True,
+        # A shell starts what runs in the background with SIGINT ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     while len(list(models.glob('pid-*'))) < 2 and process.poll() is None:
         time.sleep(.1)
     os.killpg(process.pid, signal.SIGINT)
-    assert process.communicate()[0] == b''
+    assert process.communicate(timeout=300)[0] == b''
     assert process.returncode == 130
     for path in models.glob('pid-*'):
         with pytest.raises(ProcessLookupError):
