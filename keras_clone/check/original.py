@@ -87,14 +87,21 @@ class Original:
             seeds: list of pairs, see `Pairing.seeds`: the generators that were in
                 the same state when the outputs were computed.
         """
+        differing = self._differing(outputs)
+        return self._random_among(differing, seeds) == differing
+
+    def note_random(self, outputs, seeds):
+        """Adds those outputs that are random to what was not compared; `outputs`
+        and `seeds` are as for `computes`."""
+        random = self._random_among(self._differing(outputs), seeds)
+        self.not_compared += [self._name_of(i) + ' (random)' for i in random]
+
+    def _differing(self, outputs):
         count = len(self.outputs)
         if len(outputs) != count:
             count = len(self.model.outputs)
-        differing = [i for i, x in enumerate(self.outputs[:count])
-                     if i >= len(outputs) or not arrays_close(x, outputs[i])]
-        random = self._random_among(differing, seeds)
-        self.not_compared += [self._name_of(i) + ' (random)' for i in random]
-        return random == differing
+        return [i for i, x in enumerate(self.outputs[:count])
+                if i >= len(outputs) or not arrays_close(x, outputs[i])]
 
     def _random_among(self, places, seeds):
         """Returns those of some places at which the outputs are random: they differ

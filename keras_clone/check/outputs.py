@@ -29,6 +29,7 @@ def output_differences(original, pairing, locate=True):
     except Exception as error:
         outcome, texts = PREDICT, ('predict', 'outputs', summary(error))
     else:
+        original.note_random(outputs, seeds)
         if original.computes(outputs, seeds):
             return _foreign_variables(original.read, read) if on is None else []
         outcome, texts = NUMBERS, ('outputs', "the original's",
