@@ -354,6 +354,7 @@ class Cloner:
             self._copy_missing_attributes(layer, clone)
             self._compared.clear()
             self.reconcile(layer, clone)
+        self._compared.clear()
         return True
 
     def _is_built_like(self, clone, layer):

@@ -14,6 +14,7 @@ import tempfile
 
 from keras_clone.cloner import Cloner
 from keras_clone.cloner import clone_with_lost_attributes
+from keras_clone.holding import CONTAINERS
 from keras_clone.holding import CannotCopy
 from keras_clone.nodes import in_call_order
 
@@ -261,7 +262,7 @@ class _Cloner(Cloner):
             return
         tracker = layer._tracker
         is_locked, tracker.locked = tracker.locked, False
-        for each in tree.flatten(old):
+        for each in _values_in(old):
             tracker.untrack(each)
         setattr(layer, name, value)
         tracker.locked = is_locked
@@ -536,6 +537,14 @@ _TRAINER_ATTRIBUTES = {
 _KERAS_BASES = (
     Functional, Sequential, Model, Layer, Function, Operation, Metric, SeedGenerator
 )
+
+
+def _values_in(value):
+    """Returns the values in nested containers, whose keys need not be sortable."""
+    if not isinstance(value, CONTAINERS):
+        return [value]
+    values = value.values() if isinstance(value, dict) else value
+    return [inner for each in values for inner in _values_in(each)]
 
 
 def _is_backend_variable(value):
