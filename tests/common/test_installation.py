@@ -153,6 +153,8 @@ def test_installed_in_any_way_it_works_and_uninstalled_it_leaves_nothing(
     assert environment.run('-c', WHICH) == 'released\n'
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 10),
+                    reason='pip 18.1 does not run on Python 3.10 and later')
 def test_uninstalled_within_the_checkout_by_an_old_pip_it_leaves_nothing(
         environment, old_pip, project):
     before = environment.files()
