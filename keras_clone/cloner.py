@@ -28,6 +28,7 @@ import numpy as np
 from keras_clone.holding import ATOMS
 from keras_clone.holding import CONTAINERS
 from keras_clone.holding import FUNCTIONS
+from keras_clone.holding import MUTABLE
 from keras_clone.holding import WEAK
 from keras_clone.holding import CannotCopy
 from keras_clone.holding import Walk
@@ -325,7 +326,7 @@ class Cloner:
             names = _set_by(type(layer), ('build',))
         with self._without_pairs(layer):
             for name, value in self.attributes(layer).items():
-                is_replaced = name in names and self._walk.reaches(value)
+                is_replaced = name in names and self._holds_layer(value)
                 if not is_replaced and not is_left_out(value):
                     self.set_attribute(clone, name, MISSING,
                                        self._value_for_copy(value, is_left_out))
@@ -404,7 +405,11 @@ class Cloner:
 
     def _is_set_by_build_or_call(self, value):
         return self._is_call_result(value) or (
-            not isinstance(value, CONTAINERS) and self._holds_weight(value))
+            not isinstance(value, MUTABLE) and self._holds_weight(value))
+
+    def _holds_layer(self, value):
+        return self.is_layer(value) or isinstance(value, CONTAINERS) and any(
+            map(self._holds_layer, _values(unwrapped(value))))
 
     def _holds_weight(self, value):
         """Returns whether a value is a weight or holds one, other than in layers."""

@@ -28,8 +28,8 @@ class CannotCopy(ValueError):
     """An object holds a layer, weight or tensor and cannot be copied."""
 
 
-_MUTABLE = (list, deque, dict, set)
-CONTAINERS = _MUTABLE + (tuple, frozenset)
+MUTABLE = (list, deque, dict, set)
+CONTAINERS = MUTABLE + (tuple, frozenset)
 
 
 class Walk:
@@ -116,7 +116,7 @@ class Walk:
             self.copies[id(value)], set_content = _new_cell()
             set_content(self.map(value.cell_contents))
             return self.copies[id(value)]
-        if isinstance(value, _MUTABLE):
+        if isinstance(value, MUTABLE):
             # Registered before it is filled: it may contain itself.
             self.copies[id(value)] = new = empty_like(value)
             fill(new, self._mapped_items(value))
@@ -287,7 +287,7 @@ def container_like(container, items):
         container: an instance of a builtin container type or of a subclass.
         items: list of the items of the new container; for a dict, a dict.
     """
-    if isinstance(container, _MUTABLE):
+    if isinstance(container, MUTABLE):
         new = empty_like(container)
         fill(new, items)
         return new

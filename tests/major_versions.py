@@ -10,6 +10,7 @@ ONES = np.ones((2, 3), 'float32')
 
 if IS_KERAS2:
     from keras import backend
+    from keras.layers.wrappers import Wrapper  # noqa: F401
     serialize, deserialize = layers.serialize, layers.deserialize
     new_variable, set_variable = backend.variable, backend.set_value
     value_of = backend.eval
@@ -30,6 +31,7 @@ if IS_KERAS2:
 
 else:
     from keras import ops
+    from keras.layers import Wrapper  # noqa: F401
     new_variable, value_of = keras.Variable, ops.convert_to_numpy
 
     def serialize(layer):

@@ -18,8 +18,8 @@ from keras_clone.check.gallery import ops
 
 from custom_objects import Scale, relu
 from major_versions import (
-    IS_KERAS2, WithInner, assert_same_outputs, build_inner, call_inner, chain,
-    deserialize, serialize)
+    IS_KERAS2, WithInner, Wrapper, assert_same_outputs, build_inner, call_inner,
+    chain, deserialize, serialize)
 
 
 def swish(x):
@@ -293,7 +293,7 @@ def test_guard_recurrent_layer_as_json(assert_faithful):
         layers.GRU(3, return_sequences=True))), shape=(4, 3)))
 
 
-class ThroughJson(layers.Wrapper):
+class ThroughJson(Wrapper):
     """A wrapper whose config is converted to JSON and back."""
 
     def build(self, input_shape):
