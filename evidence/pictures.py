@@ -56,14 +56,23 @@ def drawn():
     """Draws the pictures of the installed release of Keras.
 
     # Returns
-        A dict from names of files to SVGs. It is empty on backends other than
-        TensorFlow.
+        A dict from names of files to SVGs. It is empty on other backends than that
+        of the files: they contain sizes of differences, and so random numbers.
     """
-    if graphs.backend_name() != 'tensorflow':
+    is_keras_2 = keras_clone.keras_release().startswith('2.')
+    backend = 'TensorFlow 1' if is_keras_2 else 'TensorFlow 2'
+    if _backend() != backend:
         return {}
     return {FILE.format(picture.name):
             _draw(picture) if picture.title else _written_by_check(picture.model)
             for picture in PICTURES if picture.keras == keras_clone.keras_release()}
+
+
+def _backend():
+    if graphs.backend_name() != 'tensorflow':
+        return graphs.backend_name()
+    import tensorflow
+    return 'TensorFlow ' + tensorflow.__version__[0]
 
 
 def _draw(picture):
