@@ -75,9 +75,14 @@ def write_lines(values):
     with contextlib.redirect_stdout(sys.stderr):
         try:
             for value in values:
-                click.echo(json.dumps(value), file=out)
+                _write(value, out)
         except click.ClickException as failure:
-            click.echo(json.dumps({'error': failure.message}), file=out)
+            _write({'error': failure.message}, out)
         except BaseException as error:
-            click.echo(json.dumps(
-                {'error': f'The check was ended by {with_place(error)}.'}), file=out)
+            _write({'error': f'The check was ended by {with_place(error)}.'}, out)
+
+
+def _write(value, out):
+    # After the last line, the command ends this process.
+    sys.stderr.flush()
+    click.echo(json.dumps(value), file=out)
