@@ -493,6 +493,23 @@ def test_builder_cannot_end_the_command(models, function, message):
     assert lines[0].startswith('Error: ' + message.format(models / 'hostile.py'))
 
 
+def test_what_a_builder_prints_is_written_before_its_result(monkeypatch):
+    written, results = io.BytesIO(), []
+
+    class Results(io.StringIO):
+        def write(self, text):
+            results.append((text, written.getvalue()))
+
+    def build():
+        print('a line')
+        yield {}
+
+    monkeypatch.setattr(sys, 'stderr', io.TextIOWrapper(written))
+    monkeypatch.setattr(sys, 'stdout', Results())
+    processes.write_lines(build())
+    assert results[0] == ('{}\n', b'a line\n')
+
+
 def test_module_cannot_end_the_command(models):
     (models / 'exits.py').write_text('raise SystemExit')
     assert found('exits:make')['error'] == (
