@@ -16,7 +16,7 @@ from keras import activations, layers, regularizers
 from keras.models import Sequential, clone_model
 from keras_clone.check.gallery import ops
 
-from custom_objects import Scale, relu
+from custom_objects import Scale
 from major_versions import (
     IS_KERAS2, WithInner, Wrapper, assert_same_outputs, build_inner, call_inner,
     chain, deserialize, serialize)
@@ -490,7 +490,7 @@ def test_custom_object_that_is_not_registered(wrap, make, assert_faithful):
 
 
 @pytest.mark.parametrize('make', [
-    lambda: Scale(2., relu), lambda: ReadsAnotherKey(layers.Dense(2))],
+    lambda: Scale(2., 'relu'), lambda: ReadsAnotherKey(layers.Dense(2))],
     ids=['Scale', 'ReadsAnotherKey'])
 def test_several_layers_of_a_class_that_is_not_registered(make, assert_faithful):
     assert_faithful(chain(lambda: CopiesOfALayer(make())))
