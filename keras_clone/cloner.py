@@ -323,7 +323,7 @@ class Cloner:
         is_left_out, names = self._is_call_result, ()
         if is_built_again:
             is_left_out = self._is_set_by_build_or_call
-            names = _set_by(type(layer), ('build',))
+            names = names_set_by(type(layer), ('build',))
         with self._without_pairs(layer):
             for name, value in self.attributes(layer).items():
                 is_replaced = name in names and self._holds_layer(value)
@@ -506,8 +506,10 @@ class Cloner:
             if old is value and type(value) in ATOMS:
                 continue
             if (is_new and self._is_lost(value, old) and
-                    name not in _set_by(type(layer), _METHODS_KERAS_CALLS)):
+                    name not in names_set_by(type(layer), _METHODS_KERAS_CALLS)):
                 new = self._copy_of_lost(value)
+            elif is_new and old is MISSING and _hides_method(layer, name, value):
+                new = self.value(value)
             else:
                 new = self._reconciled(value, old)
             if new is not old and not self._is_instance_specific(layer, name):
@@ -764,6 +766,16 @@ def differ(value, other):
     return unwrapped(value) != unwrapped(other)
 
 
+def have_same_settings(value, other):
+    """Returns whether two objects, such as regularizers, are of the same class and
+    have the same attributes. Only plain data are compared."""
+    if type(value) is not type(other):
+        return False
+    old, new = dict(attributes_of(value)), dict(attributes_of(other))
+    return not any(_is_plain(each) and differ(each, new.get(name, MISSING))
+                   for name, each in old.items())
+
+
 def clone_with_lost_attributes(make):
     """Clones a model; if attributes were lost, clones it again with them set.
 
@@ -791,7 +803,7 @@ _METHODS_KERAS_CALLS = ('build', 'call', '__call__', 'compute_mask',
 
 
 @functools.lru_cache(maxsize=1024)
-def _set_by(cls, methods):
+def names_set_by(cls, methods):
     """Returns the names of the attributes that methods of a class, or methods they
     use, set by an assignment such as `self.name = ...`."""
     names, seen, waiting = set(), set(), list(methods)
@@ -804,6 +816,12 @@ def _set_by(cls, methods):
                 names.update(each.argval for each in dis.get_instructions(code)
                              if each.opname == 'STORE_ATTR')
     return names
+
+
+def _hides_method(layer, name, value):
+    """Returns whether a user has set a function in place of a method of a layer."""
+    method = getattr(type(layer), name, None)
+    return isinstance(value, FUNCTIONS) and callable(method)
 
 
 def _codes(cls, name):

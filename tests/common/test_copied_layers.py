@@ -7,6 +7,8 @@ import pytest
 from keras.layers import Dense, Input, Layer, TimeDistributed
 from keras.models import Model, clone_model
 
+from major_versions import chain
+
 
 class WithoutConfig(Layer):
     """Requires a function, which its config does not have."""
@@ -186,3 +188,19 @@ def test_weights_that_build_creates_are_new(layer_class):
     model.set_weights([5 * weight for weight in model.get_weights()])
     for weight in clone_model(model).get_weights():
         np.testing.assert_allclose(weight, np.ones(3))
+
+
+class WithSlots(WithoutConfig):
+    __slots__ = ('slot',)
+
+    def __init__(self, function, **kwargs):
+        super().__init__(function, **kwargs)
+        # Not by `__setattr__` of Keras 3, which would store it elsewhere, too.
+        object.__setattr__(self, 'slot', 3.)
+
+    def call(self, inputs):
+        return self.slot * super().call(inputs)
+
+
+def test_slots_of_a_layer(assert_faithful):
+    assert_faithful(chain(lambda: WithSlots(lambda x: 2 * x)))

@@ -1,5 +1,6 @@
 """Custom layers and functions that both major versions of Keras can use."""
 import functools
+import types
 
 import pytest
 from keras import layers
@@ -7,7 +8,7 @@ from keras.models import clone_model
 from keras_clone.check.gallery import ops
 
 from custom_objects import TWO, Bare, Forgetful, Once, Thrice, gelu
-from major_versions import chain
+from major_versions import assert_equal_and_independent, chain
 
 
 def keyword_default(x, *, factor=TWO):
@@ -76,3 +77,24 @@ def test_guard_layer_is_created_once():
 
     clone_model(chain(lambda: Counted(2, kernel_initializer='he_normal'))())
     assert len(created) == 1
+
+
+def double_by_closure(layer):
+    call = layer.call
+    layer.call = lambda inputs, **kwargs: 2 * call(inputs)
+
+
+def double_by_method(layer):
+    layer.call = types.MethodType(
+        lambda self, inputs, **kwargs: 2 * type(self).call(self, inputs), layer)
+
+
+@pytest.mark.parametrize('patch', [double_by_closure, double_by_method])
+def test_function_set_in_place_of_a_method(patch, assert_faithful):
+    def make_layer():
+        layer = layers.Dense(3)
+        patch(layer)
+        return layer
+    assert_faithful(chain(make_layer))
+    model = chain(make_layer)()
+    assert_equal_and_independent(model, clone_model(model))

@@ -6,7 +6,8 @@ from keras import Model, layers, ops
 from keras.models import clone_model
 
 from custom_objects import TWO, Thrice
-from major_versions import RELEASE
+from major_versions import (
+    ONES, RELEASE, assert_equal_and_independent, assert_same_outputs, outputs_of)
 
 
 NOT_ON_TORCH = pytest.mark.skipif(
@@ -97,3 +98,55 @@ def test_guard_structured_outputs(assert_faithful):
         z = a + b
         return Model({'a': a, 'b': b}, {'z': z, 'y': [layers.Dense(5)(z), a]})
     assert_faithful(build)
+
+
+# Weights and other variables as arguments
+
+
+class TimesWeight(layers.Layer):
+    def call(self, inputs, weight):
+        return inputs @ weight
+
+
+@pytest.mark.parametrize('use', [
+    lambda x, dense: x @ dense.kernel,
+    lambda x, dense: ops.add(x1=x, x2=dense.bias),
+    lambda x, dense: ops.concatenate([x, x * dense.bias]),
+    lambda x, dense: TimesWeight()(x, dense.kernel)],
+    ids=['position', 'keyword', 'in a list', 'of a layer'])
+def test_weight_of_a_layer_as_argument(use, assert_faithful):
+    def build():
+        x = keras.Input((3,), name='x')
+        dense = layers.Dense(3)
+        return Model(x, use(dense(x), dense))
+    assert_faithful(build)
+    model = build()
+    assert_equal_and_independent(model, clone_model(model))
+
+
+def test_weight_of_a_layer_that_is_called_later(assert_faithful):
+    def build():
+        x = keras.Input((3,), name='x')
+        dense = layers.Dense(3)
+        dense.build((None, 3))
+        return Model(x, dense(x @ dense.kernel))
+    assert_faithful(build)
+
+
+def test_variable_that_is_not_a_weight_as_argument():
+    variable = keras.Variable(np.ones((3, 2), 'float32'))
+    x = keras.Input((3,))
+    model = Model(x, layers.Dense(2)(x @ variable))
+    clone = clone_model(model)
+    assert_same_outputs(model, clone)
+    expected = outputs_of(clone, ONES)
+    variable.assign(variable + 1)
+    np.testing.assert_allclose(outputs_of(clone, ONES), expected, rtol=1e-5)
+
+
+def test_guard_inputs_in_another_order():
+    a, b = keras.Input((3,)), keras.Input((3,))
+    model = Model([a, b], a - 2 * b)
+    clone = clone_model(model, input_tensors=[b, a])
+    np.testing.assert_allclose(
+        ops.convert_to_numpy(clone([ONES, 2 * ONES])), -3 * ONES)

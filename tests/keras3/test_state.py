@@ -673,6 +673,23 @@ def test_frozen_variable(kind):
     assert len(clone.trainable_variables) == 1
 
 
+@pytest.mark.parametrize('old', [None, 'l1'], ids=['none before', 'one before'])
+def test_regularizer_set_on_a_variable(old):
+    model = chain(lambda: layers.Dense(2, kernel_regularizer=old))()
+    model.layers[-1].kernel.regularizer = regularizers.L2(.5)
+    clone = clone_model(model)
+    clone.set_weights(model.get_weights())
+    loss, = clone.losses
+    np.testing.assert_allclose(loss, model.losses[0], rtol=1e-5)
+
+
+def test_constraint_set_on_a_variable():
+    model = chain(lambda: layers.Dense(2))()
+    model.layers[-1].kernel.constraint = keras.constraints.NonNeg()
+    kernel = clone_model(model).layers[-1].kernel
+    assert isinstance(kernel.constraint, keras.constraints.NonNeg)
+
+
 def test_clone_is_trained_like_the_original():
     model = chain(lambda: adapted(layers.Normalization(), RANDOM), Inner,
                   lambda: StoresOtherValue(.5), lambda: layers.Dense(1))()

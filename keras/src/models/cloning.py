@@ -14,8 +14,10 @@ import tempfile
 
 from keras_clone.cloner import Cloner
 from keras_clone.cloner import clone_with_lost_attributes
+from keras_clone.cloner import have_same_settings
 from keras_clone.holding import CONTAINERS
 from keras_clone.holding import CannotCopy
+from keras_clone.holding import attributes_of
 from keras_clone.nodes import in_call_order
 
 from keras.src import backend
@@ -246,7 +248,7 @@ class _Cloner(Cloner):
         return new
 
     def attributes(self, layer):
-        found, inner = vars(layer), vars(layer).get("_modules")
+        found, inner = dict(attributes_of(layer)), vars(layer).get("_modules")
         if inner:  # On the PyTorch backend, sublayers are stored here.
             found = {**found, **inner}
         own = _keras_attributes(_keras_base(layer))
@@ -371,11 +373,20 @@ class _Cloner(Cloner):
         self._pair_state(layer, clone)
         for variable in layer._trainable_variables + layer._non_trainable_variables:
             new = self._state_map.get(id(variable))
-            if new is not None and new.trainable != variable.trainable:
-                new.trainable = variable.trainable
+            if new is not None:
+                self._match_settings(variable, new)
         if clone._trainable != layer._trainable:
             clone._trainable = layer._trainable
         self._match_order(layer, clone)
+
+    def _match_settings(self, variable, new):
+        """Copies what users may set on the variables of a layer that is built."""
+        if new.trainable != variable.trainable:
+            new.trainable = variable.trainable
+        for name in ("regularizer", "constraint"):
+            value = getattr(variable, name)
+            if not have_same_settings(value, getattr(new, name)):
+                setattr(new, name, self.value(value))
 
     def _match_order(self, layer, clone):
         """Sorts the variables and sublayers of a clone as in the original."""
@@ -460,7 +471,7 @@ class _Cloner(Cloner):
         for node in _nodes_in_call_order(function):
             if not all(id(x) in tensors for x in node.outputs):
                 operation = self.layer(node.operation)
-                args, kwargs = node.arguments.fill_in(tensors)
+                args, kwargs = self._call_arguments(node, tensors)
                 if call_function is None:
                     outputs = operation(*args, **kwargs)
                 else:
@@ -468,6 +479,14 @@ class _Cloner(Cloner):
                 tensors.update(zip(map(id, node.outputs), tree.flatten(outputs)))
         return tree.pack_sequence_as(
             function._outputs_struct, [tensors[id(x)] for x in function.outputs]
+        )
+
+    def _call_arguments(self, node, tensors):
+        """Returns the arguments of a call: `tensors` instead of those of the model,
+        and the counterparts of variables and of what functions hold."""
+        return tree.map_structure(
+            lambda value: value if self.is_tensor(value) else self.value(value),
+            node.arguments.fill_in(tensors),
         )
 
     def _new_input(self, x):
