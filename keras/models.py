@@ -14,7 +14,9 @@ from itertools import zip_longest
 
 from keras_clone.cloner import Cloner
 from keras_clone.cloner import clone_with_lost_attributes
+from keras_clone.cloner import names_set_by
 from keras_clone.holding import ATOMS
+from keras_clone.holding import attributes_of
 from keras_clone.holding import parts_of
 from keras_clone.nodes import in_call_order
 
@@ -205,7 +207,7 @@ class _Cloner(Cloner):
 
     def attributes(self, layer):
         own = _keras_attributes(isinstance(layer, Network))
-        return {name: value for name, value in vars(layer).items()
+        return {name: value for name, value in attributes_of(layer)
                 if name not in own}
 
     def set_attribute(self, layer, name, old, value):
@@ -274,6 +276,27 @@ class _Cloner(Cloner):
                        for weight in vars(layer).get(name, [])]
             if all(weight is not None for weight in weights):
                 vars(clone)[name] = weights
+        self._add_losses_of_weights(layer, clone)
+
+    def _add_losses_of_weights(self, layer, clone):
+        """Adds the losses that were added to a layer after it was called."""
+        if isinstance(layer, Network) or len(layer._losses) <= len(clone._losses):
+            return
+        old, new = ([loss for loss in each.get_losses_for(None)
+                     if self._depends_only_on_weights(loss)]
+                    for each in (layer, clone))
+        clone.add_loss([self.value(loss) for loss in old[len(new):]])
+
+    def _is_call_result(self, value):
+        if not super()._is_call_result(value):
+            return False
+        # `build` does not run again where weights are copied.
+        return not (self._copies_weights and self._depends_only_on_weights(value))
+
+    def _depends_only_on_weights(self, x):
+        replace, recomputed = self._replaced_operands(x)
+        return not any(map(K.is_placeholder, recomputed)) and all(
+            self._variable_of(operand) is not None for operand in replace)
 
     def new_layer(self, layer):
         if isinstance(layer, InputLayer):
@@ -429,6 +452,7 @@ class _Cloner(Cloner):
         if all(id(x) in self.tensor_map for x in node.output_tensors):
             return
         layer = self.layer(node.outbound_layer)
+        self._replace_weights(node.outbound_layer, layer)
         if isinstance(layer, InputLayer):
             raise ValueError('Cannot clone a model that depends on the input "{}", '
                              'which is not among its inputs. Add it to the '
@@ -438,6 +462,22 @@ class _Cloner(Cloner):
         with self._trainable_as_called(node.outbound_layer):
             layer(unpack_singleton(inputs), **arguments)
         self._map_outputs(node, layer._inbound_nodes[-1])
+
+    def _replace_weights(self, layer, clone):
+        """Builds a clone before its call if a user has set an attribute, for which
+        `build` creates a weight, to another weight or to a tensor."""
+        own = set(map(id, self.own_state(layer)))
+        held = [(name, vars(layer).get(name))
+                for name in names_set_by(type(layer), ('build',))]
+        replaced = [(name, value) for name, value in held
+                    if K.is_tensor(value) and id(value) not in own]
+        if not replaced:
+            return
+        self.build(layer, clone)
+        for name, value in replaced:
+            current = vars(clone).get(name)
+            if _is_variable(current):
+                self.set_attribute(clone, name, current, self.value(value))
 
     @contextlib.contextmanager
     def _trainable_as_called(self, network):

@@ -19,11 +19,11 @@ from keras_clone.check import gallery
 from keras_clone.check.gallery import MinimalCell, gelu
 
 from evidence.random_models.custom import (
-    CONTAINERS, FILLED, FUNCTION_OF, FUNCTION_WAYS, MATRIX, Asks, AtMost, Base,
-    Careful, CarefulWithConfig, Child, Doubled, KeepRate, Limits, Locks, Mode, Plain,
-    Popped, Remembers, Scaled, Scorer, Static, Strange, Strong, by_layer, counter,
-    digest_of, doubled, from_class, layers_in, named, pickled, renamed, scaled,
-    times, with_attributes)
+    CONTAINERS, FILLED, FUNCTION_OF, FUNCTION_WAYS, MATRIX, PATCHES, Asks, AtMost,
+    Base, Careful, CarefulWithConfig, Child, Doubled, KeepRate, LayerWithSlot,
+    Limits, Locks, Mode, Plain, Popped, Remembers, Scaled, Scorer, Static, Strange,
+    Strong, by_layer, counter, digest_of, doubled, from_class, layers_in, named,
+    pickled, renamed, scaled, times, with_attributes)
 from evidence.random_models.operations import (
     BATCH, NESTED, STEPS, UNITS, operation, whole)
 
@@ -946,6 +946,7 @@ WITHOUT_CONFIG = dict([
     ('function', lambda: Affine(MATRIX, function=lambda x: .8 * x)),
     ('popped', lambda: Popped(UNITS, activation='tanh', offset=.5)),
     ('popped, array', lambda: Popped(UNITS, offset=MATRIX[0])),
+    ('slot', lambda: LayerWithSlot(3.)),
     ('subclass', lambda: Scaled(UNITS, 3., activation='tanh')),
     ('variable', lambda: OwnVariable(20.)),
 ], **FILLED)
@@ -1078,6 +1079,31 @@ def changed(building, option, x):
     if not change:
         _moved(layer)
     return [y]
+
+
+@operation('v', 'v')
+def loss_added_to_a_layer(building, option, x):
+    layer = layers.Dense(UNITS)
+    y = layer(x)
+    layer.add_loss(regularizers.l2(.1)(layer.kernel))
+    return [y]
+
+
+@operation('v', 'v', ['shared', 'transposed'])
+def weight_of_another(building, option, x):
+    first, second = layers.Dense(UNITS), layers.Dense(UNITS)
+    for layer in (first, second):
+        layer.build((None, UNITS))
+        layer.built = True
+    is_shared = option == 'shared'
+    second.kernel = first.kernel if is_shared else K.transpose(first.kernel)
+    second._trainable_weights = [second.bias]
+    return [second(first(x))]
+
+
+@operation('v', 'v', list(PATCHES))
+def patched(building, option, x):
+    return [PATCHES[option](layers.Dense(UNITS))(x)]
 
 
 def _recurrent():

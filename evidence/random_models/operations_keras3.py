@@ -15,11 +15,11 @@ import numpy as np
 from keras import Model, Sequential, layers, ops
 
 from evidence.random_models.custom import (
-    CONTAINERS, FILLED, FUNCTION_OF, FUNCTION_WAYS, MATRIX, Asks, AtMost, Careful,
-    CarefulWithConfig, Child, Doubled, KeepRate, Limits, Locks, Mode, OneShape,
-    Popped, Remembers, Scaled, Scorer, Static, Strange, Strong, by_layer, counter,
-    digest_of, doubled, from_class, layers_in, named, pickled, relu, renamed, scaled,
-    times, with_attributes)
+    CONTAINERS, FILLED, FUNCTION_OF, FUNCTION_WAYS, MATRIX, PATCHES, Asks, AtMost,
+    Careful, CarefulWithConfig, Child, Doubled, KeepRate, LayerWithSlot, Limits,
+    Locks, Mode, OneShape, Popped, Remembers, Scaled, Scorer, Static, Strange,
+    Strong, by_layer, counter, digest_of, doubled, from_class, layers_in, named,
+    pickled, relu, renamed, scaled, times, with_attributes)
 from evidence.random_models.operations import NESTED, STEPS, UNITS, operation, whole
 
 RELEASE = tuple(map(int, keras.__version__.split('.')[:3]))
@@ -654,6 +654,33 @@ def tensor_argument(building, option, x, y):
     by = {'tensor': y, 'list': [y, x], 'dict': {'b': y, 'a': x},
           'nested': {'of': (y, [y, None])}}
     return [Shift()(x, by=by[option])]
+
+
+class WithWeight(layers.Layer):
+    def call(self, inputs, weight):
+        return inputs @ weight
+
+
+@operation('v', 'v', ['keyword', 'layer', 'list', 'not called yet', 'position',
+                      'variable'])
+def weight_argument(building, option, x):
+    dense = layers.Dense(UNITS)
+    if option == 'not called yet':
+        dense.build((None, UNITS))
+        return [dense(x @ dense.kernel)]
+    y = dense(x)
+    if option == 'keyword':
+        return [ops.add(x1=y, x2=dense.bias)]
+    if option == 'layer':
+        return [WithWeight()(y, dense.kernel)]
+    if option == 'list':
+        return [ops.einsum('bi,ij->bj', y, dense.kernel)]
+    return [y @ (keras.Variable(MATRIX) if option == 'variable' else dense.kernel)]
+
+
+@operation('v', 'v', list(PATCHES))
+def patched(building, option, x):
+    return [PATCHES[option](layers.Dense(UNITS))(x)]
 
 
 @operation('ss', 's', ['layer', 'op', 'compute_mask', 'model', 'constant'])
@@ -1373,6 +1400,7 @@ WITHOUT_CONFIG = {
     'popped, array': lambda: Popped(UNITS, offset=MATRIX[0]),
     'random': lambda: RandomFeatures(2.),
     'subclass': lambda: Scaled(UNITS, 3., activation='tanh'),
+    'slot': lambda: LayerWithSlot(3.),
     **FILLED,
 }
 
@@ -1534,6 +1562,8 @@ def _dense():
 CHANGED = {
     'activation': (_dense, lambda layer: setattr(layer, 'activation', gelu)),
     'attribute': (Scale, lambda layer: setattr(layer, 'names', ['a', {'b': (1,)}])),
+    'constraint of a variable': (_dense, lambda layer: setattr(
+        layer.kernel, 'constraint', keras.constraints.UnitNorm())),
     'float8': (_dense, lambda layer: layer.quantize('float8')),
     'frozen': (_dense, _frozen),
     'frozen inside': (TwoDense, lambda layer: _frozen(layer.first)),
@@ -1550,6 +1580,8 @@ CHANGED = {
     'number': (lambda: KeepRate(.5), lambda layer: setattr(layer, 'rate', 4.)),
     'regularizer': (_dense, lambda layer: setattr(
         layer, 'activity_regularizer', keras.regularizers.L2(.3))),
+    'regularizer of a variable': (_dense, lambda layer: setattr(
+        layer.kernel, 'regularizer', keras.regularizers.L2(.3))),
     'slope': (layers.LeakyReLU, lambda layer: setattr(layer, 'negative_slope', .9)),
     'wrapped, frozen': (lambda: OwnWrapper(layers.Dense(UNITS)),
                         lambda layer: _frozen(layer.layer)),

@@ -8,8 +8,8 @@ import pytest
 from keras import activations, initializers, regularizers
 from keras import backend as K
 from keras.layers import (GRU, LSTM, RNN, BatchNormalization, Bidirectional, Dense,
-                          Dropout, Input, Layer, LeakyReLU, LSTMCell, Reshape,
-                          SimpleRNN, SimpleRNNCell, TimeDistributed)
+                          Dropout, GRUCell, Input, Layer, LeakyReLU, LSTMCell,
+                          Reshape, SimpleRNN, SimpleRNNCell, TimeDistributed)
 from keras.models import Model, Sequential, clone_model
 from keras.utils import get_custom_objects
 
@@ -413,6 +413,36 @@ def test_guard_states_are_not_shared():
     np.testing.assert_allclose(clone.predict(value), expected, rtol=1e-5)
 
 
+class WrapsCell(Layer):
+    """A cell that uses another one, and has no config."""
+
+    def __init__(self, cell, **kwargs):
+        super().__init__(**kwargs)
+        self.cell, self.state_size = cell, cell.state_size
+
+    def build(self, input_shape):
+        self.cell.build(input_shape)
+        self.cell.built = True
+        self._trainable_weights = self.cell.trainable_weights
+        super().build(input_shape)
+
+    def call(self, inputs, states):
+        return self.cell.call(inputs, states)
+
+
+@pytest.mark.parametrize('cell', [GRUCell, LSTMCell])
+def test_stateful_layer_with_a_cell_that_slices_its_weights(cell):
+    x = Input(batch_shape=(2, 4, 3))
+    model = Model(x, RNN(WrapsCell(cell(2)), stateful=True)(x))
+    clone, value = clone_model(model), np.ones((2, 4, 3))
+    assert_computes_the_same(model, clone, value)
+    clone.reset_states()
+    expected = clone.predict(value)
+    model.set_weights([weight + 1 for weight in model.get_weights()])
+    clone.reset_states()
+    np.testing.assert_allclose(clone.predict(value), expected, rtol=1e-5)
+
+
 def test_weights_moved_to_the_non_trainable_ones():
     model = chain(lambda: Dense(2))()
     dense = model.layers[-1]
@@ -423,6 +453,30 @@ def test_weights_moved_to_the_non_trainable_ones():
     assert clone.trainable_weights == [cloned.bias]
     assert clone.non_trainable_weights == [cloned.kernel]
     assert_computes_the_same(model, clone)
+
+
+# Weights replaced after `build`
+
+
+def share(kernel):
+    return kernel
+
+
+@pytest.mark.parametrize('make', [share, K.transpose], ids=['shared', 'transposed'])
+def test_weight_replaced_by_that_of_another_layer(make, assert_faithful):
+    def build():
+        x = Input((3,), name='x')
+        first, second = Dense(3), Dense(3)
+        for layer in (first, second):
+            layer.build((None, 3))
+            layer.built = True
+        second.kernel = make(first.kernel)
+        second._trainable_weights = [second.bias]
+        return Model(x, second(first(x)))
+    assert_faithful(build)
+    assert len(clone_model(build()).weights) == 3
+    model = build()
+    assert_computes_the_same(model, clone_model(model))
 
 
 # `trainable` of inner layers
@@ -636,6 +690,16 @@ def test_loss_of_two_tensors_added_to_a_model(assert_faithful):
         model.add_loss(K.mean(K.square(mean) + K.exp(spread) - spread))
         return model
     assert_faithful(build)
+
+
+def test_losses_added_to_a_layer_after_its_call(assert_faithful):
+    def build():
+        model = chain(lambda: Dense(3, bias_regularizer='l1'))()
+        dense = model.layers[-1]
+        dense.add_loss([regularizers.l2(.1)(dense.kernel), K.sum(dense.bias)])
+        return model
+    assert_faithful(build)
+    assert len(clone_model(build()).losses) == 3
 
 
 class Divergence(Layer):
