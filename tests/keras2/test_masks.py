@@ -168,21 +168,32 @@ def test_nested_model_uses_the_mask_of_each_call():
     np.testing.assert_allclose(model.predict(values)[1], expected, rtol=1e-5)
 
 
-def test_clone_that_would_lose_a_mask_is_refused():
-    x = Input((5, 3))
-    layer = Dense(3, name='with_a_mask_of_its_own')
-    layer.compute_mask = lambda inputs, mask=None: K.any(K.not_equal(inputs, 0), -1)
-    model = Model(x, LSTM(2)(layer(x)))
-    with pytest.raises(ValueError,
-                       match='"with_a_mask_of_its_own".*returned a mask'):
-        clone_model(model)
+def test_function_in_place_of_compute_mask(assert_faithful):
+    def build():
+        x = Input((5, 3), name='x')
+        layer = Dense(3)
+        layer.compute_mask = lambda inputs, mask=None: (
+            K.any(K.not_equal(inputs, 0), -1))
+        return Model(x, LSTM(2)(layer(x)))
+    assert_faithful(build)
 
 
-def test_clone_that_would_lose_the_mask_of_a_second_output_is_refused():
+class MasksIfAsked(Halves):
+    """Has masks while `masks` is set, which no config has."""
+
+    masks = []
+
+    def compute_mask(self, inputs, mask=None):
+        return [K.not_equal(inputs, 0) if each else None for each in self.masks]
+
+
+@pytest.mark.parametrize('masks', [[True, True], [False, True]],
+                         ids=['both', 'second'])
+def test_clone_that_would_lose_a_mask_is_refused(masks, monkeypatch):
+    monkeypatch.setattr(MasksIfAsked, 'masks', masks)
     x = Input((4,))
-    layer = HalvesWithOneMask(name='with_a_mask_of_its_own')
-    layer.compute_mask = lambda inputs, mask=None: [None, K.not_equal(inputs, 0)]
-    model = Model(x, layer(x)[0])
+    model = Model(x, MasksIfAsked(name='with_a_mask_of_its_own')(x)[0])
+    monkeypatch.setattr(MasksIfAsked, 'masks', [False, False])
     with pytest.raises(ValueError,
                        match='"with_a_mask_of_its_own".*returned a mask'):
         clone_model(model)
