@@ -282,10 +282,9 @@ class _Cloner(Cloner):
         """Adds the losses that were added to a layer after it was called."""
         if isinstance(layer, Network) or len(layer._losses) <= len(clone._losses):
             return
-        old, new = ([loss for loss in each.get_losses_for(None)
-                     if self._depends_only_on_weights(loss)]
-                    for each in (layer, clone))
-        clone.add_loss([self.value(loss) for loss in old[len(new):]])
+        more = layer.get_losses_for(None)[len(clone.get_losses_for(None)):]
+        clone.add_loss([self.value(loss) for loss in more
+                        if self._depends_only_on_weights(loss)])
 
     def _is_call_result(self, value):
         if not super()._is_call_result(value):
@@ -389,8 +388,11 @@ class _Cloner(Cloner):
         if x is getattr(variable, '_snapshot', None):
             return new._snapshot
         new = _handle(new)
+        if not hasattr(new, 'numpy'):
+            return new
         # On TensorFlow 2, a graph captures outside tensors as placeholders.
-        return x.graph.capture(new) if hasattr(new, 'numpy') else new
+        with x.graph.as_default():
+            return x.graph.capture(new)
 
     def _variable_of(self, operand):
         """Returns the weight of the model that an operand stands for, or None."""

@@ -1095,8 +1095,10 @@ def weight_of_another(building, option, x):
     for layer in (first, second):
         layer.build((None, UNITS))
         layer.built = True
+    # Without `symbolic`, what TensorFlow 2 computes here is a constant.
+    transpose = getattr(K, 'symbolic', lambda function: function)(K.transpose)
     is_shared = option == 'shared'
-    second.kernel = first.kernel if is_shared else K.transpose(first.kernel)
+    second.kernel = first.kernel if is_shared else transpose(first.kernel)
     second._trainable_weights = [second.bias]
     return [second(first(x))]
 
