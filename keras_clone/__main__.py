@@ -9,6 +9,8 @@ def main():
     _open_closed_streams()
     if hasattr(signal, 'SIGPIPE'):  # Not on Windows.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    # The command ends the processes that it started.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     if hasattr(sys.stdout, 'reconfigure'):  # Not on Python 3.6.
         sys.stdout.reconfigure(errors='backslashreplace')
     status = _status()

@@ -7,6 +7,7 @@ are as released, and neither function is affected by what the other one breaks.
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -18,15 +19,17 @@ from .failures import Failure, with_place
 
 # The code of such a process. The command ends it on Ctrl-C. It imports from the same
 # folders as the command: `python -m` would put the current one before them. What is
-# written to file descriptor 1, by any means, goes to stderr.
+# written to file descriptor 1, by any means, goes to stderr. A module that parses
+# arguments finds none.
 CODE = '''
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 sys.path[:] = {path}
 sys.stdout = os.fdopen(os.dup(1), 'w')
 os.dup2(2, 1)
+arguments, sys.argv = sys.argv[1:], ['keras-clone']
 from keras_clone.check.commands import main
-main(['check', '--lines'] + sys.argv[1:])
+main(['check', '--lines'] + arguments)
 '''
 
 
@@ -63,7 +66,17 @@ def _lines_of(process, failing):
             raise Failure(failing + data['error'])
         yield data
     raise Failure(f'{failing}The process that builds and clones the model ended '
-                  f'early, with exit status {process.wait()}.')
+                  f'early, {_end(process.wait())}.')
+
+
+def _end(status):
+    """Returns how a process ended, from its exit status as `subprocess` has it."""
+    if status >= 0:
+        return f'with exit status {status}'
+    name = signal.Signals(-status).name
+    if name == 'SIGKILL':
+        return f'by {name}: perhaps the memory was full'
+    return f'by {name}'
 
 
 def write_lines(values):
@@ -85,4 +98,7 @@ def write_lines(values):
 def _write(value, out):
     # After the last line, the command ends this process.
     sys.stderr.flush()
-    click.echo(json.dumps(value), file=out)
+    try:
+        click.echo(json.dumps(value), file=out)
+    except BrokenPipeError:
+        os._exit(2)  # The command was killed: nobody waits for results.

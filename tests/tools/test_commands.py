@@ -81,7 +81,20 @@ def exit():
 
 def end():
     os._exit(0)
+
+
+def be_killed():
+    os.kill(os.getpid(), 9)
+
+
+def crash():
+    os.kill(os.getpid(), 11)
+
+
+print(sys.argv)
 '''
+# What `hostile` prints: a module that parses arguments finds none.
+ARGV = "['keras-clone']"
 
 
 def run(*arguments):
@@ -484,11 +497,16 @@ def test_gallery_shows_what_the_released_function_does():
     ('return_three', 'hostile:return_three: Expected a function that returns a '
                      'Keras `Model`, it returned (<keras'),
     ('end', 'The process that builds and clones the model ended early, with exit '
-            'status 0.')])
+            'status 0.'),
+    ('be_killed', 'The process that builds and clones the model ended early, by '
+                  'SIGKILL: perhaps the memory was full.'),
+    ('crash', 'The process that builds and clones the model ended early, by '
+              'SIGSEGV.')])
 def test_builder_cannot_end_the_command(models, function, message):
     status, out, err = run_process('check', 'hostile:' + function, cwd=models)
     assert (status, out) == (2, '')
-    lines = [line for line in err.splitlines() if line != 'a line on stdout']
+    lines = [line for line in err.splitlines()
+             if line not in ('a line on stdout', ARGV)]
     assert len(lines) == 1
     assert lines[0].startswith('Error: ' + message.format(models / 'hostile.py'))
 
@@ -510,6 +528,18 @@ def test_what_a_builder_prints_is_written_before_its_result(monkeypatch):
     assert results[0] == ('{}\n', b'a line\n')
 
 
+def test_results_that_nobody_reads_end_the_process_silently():
+    read, write = os.pipe()
+    os.close(read)
+    code = ('from keras_clone.check import processes; '
+            'processes.write_lines([{}]); print("not reached")')
+    done = subprocess.run([sys.executable, '-c', code], stdout=write,
+                          stderr=subprocess.PIPE, env=dict(os.environ,
+                                                           PYTHONPATH=ROOT))
+    os.close(write)
+    assert (done.returncode, done.stderr) == (2, b'')
+
+
 def test_module_cannot_end_the_command(models):
     (models / 'exits.py').write_text('raise SystemExit')
     assert found('exits:make')['error'] == (
@@ -522,6 +552,7 @@ def test_what_a_builder_prints_goes_to_stderr(models):
     assert status == 0, err
     assert json.loads(out)['faithful'] == {'released': 1, 'active': 1}
     assert {'a line', 'another line', 'the last line'} < set(err.splitlines())
+    assert ARGV in err.splitlines()
 
 
 def test_nothing_is_written_to_stderr(models):
@@ -599,7 +630,9 @@ def test_file_is_named_in_ascii_where_nothing_else_can_be_written(models):
 
 
 @pytest.mark.once
-def test_ctrl_c_ends_both_processes(models):
+@pytest.mark.parametrize('send, number, status', [
+    (os.killpg, signal.SIGINT, 130), (os.kill, signal.SIGTERM, 143)])
+def test_signal_ends_both_processes(models, send, number, status):
     process = subprocess.Popen(
         [sys.executable, '-m', 'keras_clone', 'check', 'hostile:wait'],
         env=dict(os.environ, PYTHONPATH=ROOT), stdout=subprocess.PIPE,
@@ -608,9 +641,10 @@ def test_ctrl_c_ends_both_processes(models):
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     while len(list(models.glob('pid-*'))) < 2 and process.poll() is None:
         time.sleep(.1)
-    os.killpg(process.pid, signal.SIGINT)
-    assert process.communicate(timeout=300)[0] == b''
-    assert process.returncode == 130
+    send(process.pid, number)
+    lines = process.communicate(timeout=300)[0].decode().splitlines()
+    assert set(lines) <= {ARGV}
+    assert process.returncode == status
     for path in models.glob('pid-*'):
         with pytest.raises(ProcessLookupError):
             os.kill(int(path.name[4:]), 0)
