@@ -82,7 +82,8 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
     with graphs.fresh_state(seed), warnings.catch_warnings():
         warnings.simplefilter('ignore')
         (model, own_inputs), ops = graphs.ops_while(lambda: built(build))
-        original = Original(model, inputs or own_inputs, seed, draw_weights=True)
+        given = own_inputs if inputs is None else inputs
+        original = Original(model, given, seed, draw_weights=True)
         found, parent, first = [], model, None
         for generation in range(1, depth + 1):
             before = snapshot(parent)

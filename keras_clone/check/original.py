@@ -51,10 +51,14 @@ class Original:
     def _to_feed(self, inputs, seed):
         if inputs is None:
             inputs = draw_inputs(self.model, seed)
-        if len(inputs) != len(self.model.inputs):
-            raise ModelError('Expected one array for each of the '
-                             f'{len(self.model.inputs)} inputs of the model, got '
-                             f'{len(inputs)}.')
+        count = len(self.model.inputs)
+        is_list = isinstance(inputs, (list, tuple))
+        if not is_list or len(inputs) != count:
+            wanted = ('one array, for the one input' if count == 1
+                      else f'{count} arrays, one for each input')
+            found = f'{len(inputs)} of them' if is_list else type(inputs).__name__
+            raise ModelError('The inputs that come with a model should be a list of '
+                             f'{wanted} of the model. Found: {found}.')
         return graphs.inputs_to_feed(self.model, inputs)
 
     def _compute_first(self, seed, draw_weights):

@@ -10,6 +10,11 @@ from judging import chain, check, masked, not_on_cntk, on_tensorflow, unbuilt
 from judging import fresh_state  # noqa: F401
 
 
+def two_inputs():
+    inputs = Input((3,)), Input((3,))
+    return Model(list(inputs), Add()(list(inputs)))
+
+
 def test_dropped_mask_shows_in_the_numbers():
     report = check(masked, lambda model: masked(mask=None))
     assert (report.outcome, report.layer) == ('wrong numbers', 'rnn')
@@ -127,14 +132,44 @@ def test_weights_that_overflow_are_not_drawn():
     (lambda: 1 / 0, 'The model cannot be built: ZeroDivisionError: division by '
                     'zero.'),
     (lambda: 3, 'Expected a function that returns a Keras `Model`, it returned 3.'),
-    (lambda: (chain(), []), 'Expected one array for each of the 1 inputs of the '
-                            'model, got 0.'),
+    (lambda: (chain(), []),
+     'The inputs that come with a model should be a list of one array, for the one '
+     'input of the model. Found: 0 of them.'),
+    (lambda: (chain(), 5), 'The inputs that come with a model should be a list of '
+                           'one array, for the one input of the model. Found: int.'),
+    (lambda: (chain(), np.ones((1, 3))), 'The inputs that come with a model '),
+    (lambda: (two_inputs(), [np.ones((2, 3))]),
+     'The inputs that come with a model should be a list of 2 arrays, one for each '
+     'input of the model. Found: 1 of them.'),
     (lambda: (chain(), [np.ones((2, 7))]), 'The model cannot be evaluated on the '
                                            'inputs: ')])
 def test_model_that_cannot_be_built_or_evaluated_is_an_error(build, message):
     with pytest.raises(ModelError) as error:
         check(build, lambda model: model)
     assert str(error.value).startswith(message)
+
+
+class Subclassed(Model):
+    """A model without a graph: what it computes is defined by its code."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = Dense(2)
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+
+@pytest.mark.parametrize('is_trained', [False, True])
+def test_subclassed_model_is_an_error(is_trained):
+    def build():
+        model = Subclassed()
+        if is_trained:
+            model.compile('sgd', 'mse')
+            model.fit(np.zeros((4, 3)), np.zeros((4, 2)), verbose=0)
+        return model
+    with pytest.raises(ModelError, match='a subclassed one, of class `Subclassed`'):
+        check(build, lambda model: model)
 
 
 @on_tensorflow

@@ -55,7 +55,8 @@ class Keras2Graphs(Graphs):
         return value if isinstance(value, np.ndarray) else None
 
     def is_network(self, layer):
-        return isinstance(layer, Network)
+        return isinstance(layer, Sequential) or getattr(
+            layer, '_is_graph_network', False)
 
     def graph_of(self, network):
         return network if network.inputs else None
