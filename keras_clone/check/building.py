@@ -1,8 +1,9 @@
 """Builds the model whose clones are judged."""
 import keras
 
-from .describing import describe, summary
+from .describing import describe
 from .difference import ModelError
+from .failures import one_line, place_in_code
 from .graphs import graphs
 
 
@@ -15,7 +16,8 @@ def built(build):
     try:
         result = build()
     except Exception as error:
-        raise ModelError(f'The model cannot be built: {summary(error)}.')
+        raise ModelError(f'The model cannot be built: {one_line(error)}'
+                         f'{place_in_code(error)}.')
     is_pair = isinstance(result, tuple) and len(result) == 2
     model, inputs = result if is_pair else (result, None)
     if not isinstance(model, keras.models.Model):

@@ -4,6 +4,7 @@ Graphs are compared by the names of layers: what a clone lacks, and what it has 
 addition, is marked in its column.
 """
 import collections
+import textwrap
 import typing
 
 from .difference import CLONING, CRASH, FAITHFUL
@@ -248,8 +249,8 @@ def _about(clone):
     if clone.reason:
         prefix = clone.layer + ': '
         reason = clone.reason
-        notes.append((reason[len(prefix):] if reason.startswith(prefix) else reason,
-                      'quiet'))
+        reason = reason[len(prefix):] if reason.startswith(prefix) else reason
+        notes.append((textwrap.shorten(reason, 250, placeholder='...'), 'quiet'))
     if clone.outcome == CLONING and clone.outline is not None:
         notes.append(("Drawn: the clone's clone.", 'quiet'))
     return notes

@@ -269,8 +269,8 @@ def _result(subject, seed):
         report = faithfulness.check_clone(subject.build, clone_model, seed=seed,
                                           exact_ops=subject.exact_ops)
     except faithfulness.ModelError as error:
-        raise Failure(f'{subject.name}: {error}'
-                      f'{subjects.advice(error.__context__)}')
+        advice = subjects.advice(error.__context__) if subject.is_file else ''
+        raise Failure(f'{subject.name}: {error}{advice}')
     return {'outcome': report.outcome, 'layer': report.layer,
             'reason': report.reason,
             'differences': [str(each) for each in report.differences],

@@ -2,6 +2,7 @@
 import re
 import types
 
+from .failures import one_line
 from .graphs import graphs
 
 
@@ -11,10 +12,8 @@ def shortened(text, length=70):
 
 
 def summary(error):
-    """Returns the type of an exception and the first line of its message."""
-    line = str(error).strip().split('\n')[0]
-    return shortened(f'{type(error).__name__}: {line}' if line
-                     else type(error).__name__, 200)
+    """Returns the type and the message of an exception, cut if it is very long."""
+    return shortened(one_line(error), 1000)
 
 
 def describe(value):

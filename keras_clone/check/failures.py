@@ -1,7 +1,11 @@
 """What the user of the command has to fix."""
+import os
+import re
 import traceback
 
 import click
+
+STANDARD_LIBRARY = os.path.dirname(os.__file__)
 
 
 class Failure(click.ClickException):
@@ -10,11 +14,29 @@ class Failure(click.ClickException):
 
 
 def one_line(error):
-    """Returns the type and the message of an exception."""
-    return ' '.join(f'{type(error).__name__}: {error}'.split()).rstrip(' :')
+    """Returns the type and the message of an exception, without a full stop."""
+    text = re.sub('\x1b\\[[0-9;]*m', '', f'{type(error).__name__}: {error}')
+    return ' '.join(text.split()).rstrip(' :.')
 
 
 def with_place(error):
     """Returns the type and the message of an exception, and where it was raised."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f'{one_line(error)} ({frame.filename}, line {frame.lineno})'
+    place = place_in_code(error) or f' ({frame.filename}, line {frame.lineno})'
+    return one_line(error) + place
+
+
+def place_in_code(error):
+    """Returns where in the user's code an exception was raised; '' if nowhere."""
+    places = [f' ({frame.f_code.co_filename}, line {line})'
+              for frame, line in traceback.walk_tb(error.__traceback__)
+              if _is_of_user(frame)]
+    return places[-1] if places else ''
+
+
+def _is_of_user(frame):
+    package = frame.f_globals.get('__name__', '').split('.')[0]
+    path = frame.f_code.co_filename
+    return not (package in ('importlib', 'keras', 'keras_clone') or
+                path.startswith(STANDARD_LIBRARY) or
+                re.search(r'[/\\](site|dist)-packages[/\\]', path))

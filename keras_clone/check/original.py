@@ -1,8 +1,9 @@
 """What a model computes, for comparison with its clones."""
 from . import random_values
 from .arrays import arrays_close, is_finite
-from .describing import describe, summary
+from .describing import describe
 from .difference import ModelError
+from .failures import one_line
 from .graphs import graphs
 
 # How often to draw again: a dropout of few units may keep the same ones twice.
@@ -78,7 +79,7 @@ class Original:
                                             read=self.read)()
         except Exception as error:
             raise ModelError('The model cannot be evaluated on the inputs: '
-                             f'{summary(error)}.')
+                             f'{one_line(error)}.')
 
     def computes(self, outputs, seeds=()):
         """Returns whether outputs and masks are those of the model.

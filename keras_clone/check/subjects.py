@@ -8,23 +8,31 @@ import sys
 
 import click
 
-from .failures import Failure, one_line
+from .failures import Failure, one_line, place_in_code
 
 # A model to check: its name, its text in the table, a function that builds it,
-# whether that function adds only the model's own ops.
-Subject = collections.namedtuple('Subject', 'name text build exact_ops')
+# whether that function adds only the model's own ops, whether it loads a file.
+Subject = collections.namedtuple('Subject', 'name text build exact_ops is_file')
 
 FUNCTION = 'package.module:function'
 FILES = '.h5', '.hdf5', '.keras'
 # What to do if a file cannot be loaded: pairs (regular expression for the message of
 # the exception, advice).
-ADVICE = [
-    ('safe_mode', 'If you trust the file, write a function that loads it with '
-                  f'`safe_mode=False`, and name it: {FUNCTION}.'),
-    ("Unknown |Could not locate |name '.*' is not defined",
-     'A file holds no custom layers and functions, and none of the names that a '
-     '`Lambda` uses: write a function that loads the file with `custom_objects`, '
-     f'and name it: {FUNCTION}.')]
+ADVICE = [(pattern, f'{text}, and name it: {FUNCTION}.') for pattern, text in [
+    ('safe_mode',
+     'If you trust the file, write a function that loads it with `safe_mode=False`. '
+     'If a `Lambda` in it uses global names, which no file holds, write one that '
+     'builds the model and calls `load_weights` with the file'),
+    ("name '.*' is not defined",
+     'A file holds none of the names that a `Lambda` uses: write a function that '
+     'builds the model and calls `load_weights` with the file'),
+    ('Unknown |Could not locate ',
+     'A file holds no custom layers and functions: write a function that loads the '
+     'file with `custom_objects`'),
+    ('No model (config )?found|Cannot create group in read only mode',
+     'It may hold only weights: write a function that builds the model and calls '
+     '`load_weights` with the file')
+]] + [('File not found', 'The file exists: it is damaged, or not a .keras file.')]
 
 
 def chosen(model, only):
@@ -43,7 +51,7 @@ def chosen(model, only):
 
 def _of_gallery(only):
     from . import gallery
-    subjects = [Subject(build.__name__, build.title, build, True)
+    subjects = [Subject(build.__name__, build.title, build, True, False)
                 for build in gallery.MODELS]
     found = [each for each in subjects
              if not only or only.lower() in (each.name + each.text).lower()]
@@ -61,7 +69,7 @@ def _of_file(path):
     def load():
         from keras.models import load_model
         return load_model(path, compile=False)
-    return Subject(path, os.path.basename(path), load, False)
+    return Subject(path, os.path.basename(path), load, False, True)
 
 
 def _of_function(model):
@@ -72,13 +80,13 @@ def _of_function(model):
         found = importlib.import_module(name)
     except Exception as error:
         raise Failure(f'The module of MODEL, {name}, cannot be imported: '
-                      f'{one_line(error)}')
+                      f'{one_line(error)}{place_in_code(error)}')
     for part in path.split('.'):
         found = getattr(found, part, None)
     if not callable(found):
         raise Failure(f'MODEL should be {FUNCTION}. There is no function {path} in '
                       f'{name}.')
-    return Subject(model, model, found, False)
+    return Subject(model, model, found, False, False)
 
 
 def _prefer_current_folder():

@@ -1,4 +1,6 @@
 """The judge finds that a clone cannot be made, or computes something else."""
+import sys
+
 import numpy as np
 import pytest
 from keras import backend as K
@@ -58,7 +60,7 @@ def test_exception_in_cloning_is_a_crash_at_the_layer_that_cannot_be_cloned():
     report = check(chain, clone)
     assert (report.outcome, report.layer) == ('crash', 'middle')
     assert report.reason.endswith('middle: cloning: expected a clone, '
-                                  'got ValueError: no way')
+                                  'got ValueError: no way to clone it')
 
 
 def test_layer_that_cannot_be_cloned_is_only_located_on_request():
@@ -128,9 +130,12 @@ def test_weights_that_overflow_are_not_drawn():
     assert report.faithful
 
 
+LINE = sys._getframe().f_lineno + 4  # Where the first of these functions raises.
+
+
 @pytest.mark.parametrize('build, message', [
     (lambda: 1 / 0, 'The model cannot be built: ZeroDivisionError: division by '
-                    'zero.'),
+                    f'zero ({__file__}, line {LINE}).'),
     (lambda: 3, 'Expected a function that returns a Keras `Model`, it returned 3.'),
     (lambda: (chain(), []),
      'The inputs that come with a model should be a list of one array, for the one '

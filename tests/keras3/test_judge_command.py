@@ -52,6 +52,54 @@ def test_check_of_a_file_with_a_custom_layer_says_how_to_load_it(tmp_path):
     assert 'safe_mode' not in done.stderr
 
 
+def test_check_of_a_file_with_a_custom_layer_names_its_class(tmp_path):
+    class Custom(layers.Dense):
+        pass
+
+    x = keras.Input((2,))
+    keras.Model(x, Custom(2)(x)).save(tmp_path / 'own.keras')
+    assert "Could not locate class 'Custom'" in check(tmp_path / 'own.keras').stderr
+
+
+def test_a_lambda_with_a_global_name_is_checked_with_loaded_weights(tmp_path):
+    """The name is found neither with `safe_mode` nor with `custom_objects`."""
+    (tmp_path / 'own.py').write_text(
+        'import keras\n'
+        'FACTOR = 3\n'
+        'def build():\n'
+        '    x = keras.Input((2,))\n'
+        '    y = keras.layers.Lambda(lambda x: FACTOR * x, output_shape=(2,))(x)\n'
+        '    return keras.Model(x, keras.layers.Dense(2)(y))\n'
+        'def load():\n'
+        '    return keras.models.load_model(\n'
+        '        "own.keras", safe_mode=False, custom_objects={"FACTOR": 3})\n'
+        'def load_weights():\n'
+        '    model = build()\n'
+        '    model.load_weights("own.keras")\n'
+        '    return model\n'
+        'if __name__ == "__main__":\n'
+        '    build().save("own.keras")\n')
+    subprocess.check_call([sys.executable, 'own.py'], cwd=tmp_path)
+    assert 'calls `load_weights` with the file' in check(
+        'own.keras', cwd=tmp_path).stderr
+    loaded = check('own:load', cwd=tmp_path)
+    assert loaded.returncode == 2
+    assert "name 'FACTOR' is not defined" in loaded.stderr
+    assert check('own:load_weights', cwd=tmp_path).returncode == 0
+
+
+def test_check_of_a_file_of_weights_says_what_to_do(tmp_path):
+    model = keras.Sequential([keras.Input((2,)), layers.Dense(2)])
+    model.save_weights(tmp_path / 'own.weights.h5')
+    assert 'It may hold only weights: write a function' in check(
+        tmp_path / 'own.weights.h5').stderr
+
+
+def test_check_of_a_damaged_file_says_that_it_exists(tmp_path):
+    (tmp_path / 'cut.keras').write_bytes(b'PK')
+    assert 'The file exists: it is damaged' in check(tmp_path / 'cut.keras').stderr
+
+
 @pytest.mark.parametrize('name', ['cut.keras', 'cut.h5'])
 def test_check_of_a_damaged_file_has_no_advice(tmp_path, name):
     keras.Sequential([keras.Input((2,)), layers.Dense(2)]).save(tmp_path / name)

@@ -383,7 +383,7 @@ def test_file_is_checked(models, overlay):
     (['--only', 'nothing'], "No model of the gallery has 'nothing' in its name or "
                             'description. Their names: lambda_with_two_outputs, '),
     (['some_models:wrong'], 'some_models:wrong: The model cannot be built: '
-                            'ValueError: no such.'),
+                            'ValueError: no such model ('),
     (['some_models:text'], 'some_models:text: Expected a function that returns a '
                            "Keras `Model`, it returned 'a model'."),
     (['text.h5'], 'text.h5: The model cannot be built: OSError: ')])
@@ -404,9 +404,57 @@ def test_error_with_a_file_says_what_to_do_about_custom_layers(models, overlay):
     Sequential([Custom(2, input_shape=(3,))]).save('own.h5')
     assert found('own.h5')['error'] == (
         'own.h5: The model cannot be built: ValueError: Unknown layer: Custom. A '
-        'file holds no custom layers and functions, and none of the names that a '
-        '`Lambda` uses: write a function that loads the file with '
-        '`custom_objects`, and name it: package.module:function.')
+        'file holds no custom layers and functions: write a function that loads the '
+        'file with `custom_objects`, and name it: package.module:function.')
+    (models / 'loads.py').write_text('from keras.models import load_model\n'
+                                     'def load():\n'
+                                     '    return load_model("own.h5")\n')
+    assert found('loads:load')['error'] == (
+        'loads:load: The model cannot be built: ValueError: Unknown layer: Custom '
+        f'({models / "loads.py"}, line 3).')
+
+
+def test_error_with_a_file_says_what_to_do_about_global_names(models, overlay):
+    (models / 'named.py').write_text(
+        'from keras.layers import Lambda\n'
+        'from keras.models import Sequential\n'
+        'OFFSET = 3\n'
+        'def build():\n'
+        '    return Sequential([Lambda(lambda x: x + OFFSET, input_shape=(3,))])\n'
+        'def load():\n'
+        '    model = build()\n'
+        '    model.load_weights("named.h5")\n'
+        '    return model\n'
+        'if __name__ == "__main__":\n'
+        '    build().save("named.h5")\n')
+    subprocess.check_call([sys.executable, 'named.py'],
+                          env=dict(os.environ, PYTHONPATH=ROOT))
+    assert found('named.h5')['error'].endswith(
+        ": NameError: name 'OFFSET' is not defined. A file holds none of the names "
+        'that a `Lambda` uses: write a function that builds the model and calls '
+        '`load_weights` with the file, and name it: package.module:function.')
+    assert found('named:load')['outcome'] == 'faithful'
+
+
+def test_error_with_a_file_of_weights_says_what_to_do(models, overlay):
+    from keras.layers import Dense
+    from keras.models import Sequential
+    Sequential([Dense(2, input_shape=(3,))]).save_weights('weights.h5')
+    assert ('It may hold only weights: write a function that builds the model'
+            in found('weights.h5')['error'])
+
+
+@pytest.mark.parametrize('code, place', [
+    ('import json\n\njson.loads("{")', 3), ('\nno_such_name', 2)])
+def test_error_names_the_line_of_the_user(models, overlay, code, place):
+    path = models / 'fails.py'
+    path.write_text(code)
+    assert found('fails:make')['error'].endswith(f' ({path}, line {place})')
+    sys.modules.pop('fails', None)
+    path.write_text('def make():\n    ' + code.replace('\n', '\n    '))
+    os.utime(path, (0, 0))  # Python compares times to see what is compiled.
+    assert found('fails:make')['error'].endswith(f' ({path}, line {place + 1}).')
+    sys.modules.pop('fails', None)
 
 
 @pytest.mark.parametrize('written', [0, 1000])
