@@ -119,8 +119,8 @@ def check(context, model, only, seed, as_json, verbose, svg, lines, outlines):
     if svg is not None:
         _refuse_svg(svg, model)
     facts, inactive, rows = _checked(model, only, seed, svg is not None)
-    if svg is not None:
-        _draw(svg, facts, inactive, rows[0])
+    outlines = {key: rows[0][key].pop('outlines')
+                for _, key in printing.columns(inactive)} if svg is not None else {}
     if as_json:
         data = printing.data_of(facts, inactive, seed, rows)
         click.echo(json.dumps(data, indent=2))
@@ -131,6 +131,8 @@ def check(context, model, only, seed, as_json, verbose, svg, lines, outlines):
             printing.print_differences(rows, inactive)
         printing.print_not_compared(rows, inactive)
         click.echo(printing.last_line(rows, inactive))
+    if svg is not None:
+        _draw(svg, facts, rows[0], outlines)
     if not all(printing.is_faithful(row['active']) for row in rows):
         context.exit(1)
 
@@ -309,13 +311,11 @@ def _outlines(subject, seed, result):
         raise Failure(f'{subject.name}: {error}')
 
 
-def _draw(path, facts, inactive, row):
-    """Writes the picture of a model, and takes the outlines out of its row."""
+def _draw(path, facts, row, drawn):
+    """Writes the picture of a model; `drawn` has the outlines of each result."""
     from . import drawing
     headings = {'released': f'Keras {facts[0].release}, as released',
                 'active': 'With the overlay'}
-    drawn = {key: row[key].pop('outlines')
-             for _, key in printing.columns(inactive)}
     clones = [drawing.Clone(headings[key], found['clone'], row[key]['outcome'],
                             row[key]['layer'], row[key]['reason'])
               for key, found in drawn.items()]
@@ -324,4 +324,4 @@ def _draw(path, facts, inactive, row):
         drawing.write(path, drawing.draw(row['description'], model, clones))
     except OSError as error:
         raise Failure('--svg should be an .svg file that can be written. '
-                      f'Found: {path}, {one_line(error)}')
+                      f'Found: {path}, {error.strerror}.')

@@ -429,20 +429,23 @@ def test_a_folder_that_is_not_writable_is_an_error(monkeypatch):
     assert 'a.svg, in a folder that is not writable.' in done.output
 
 
-def test_an_error_while_writing_is_one_line(monkeypatch, tmp_path):
+def test_an_error_while_writing_is_one_line_after_the_results(monkeypatch, tmp_path):
     def write(path, text):
-        raise OSError('No space left on device')
+        raise OSError(28, 'No space left on device', 'a.svg.1839')
 
     monkeypatch.setattr(drawing, 'write', write)
     found = {'model': MASKED, 'clone': MASKED}
-    row = {key: {'outcome': 'faithful', 'layer': '', 'reason': '', 'outlines': found}
+    row = {key: {'outcome': 'faithful', 'layer': '', 'reason': '', 'differences': [],
+                 'outlines': found}
            for key in ('released', 'active')}
-    with pytest.raises(commands.Failure) as error:
-        commands._draw('a.svg', [commands.Fact('Keras', '2.2.4', '')], '',
-                       dict(row, description='a'))
-    assert error.value.message == (
-        '--svg should be an .svg file that can be written. Found: a.svg, '
-        'OSError: No space left on device')
+    monkeypatch.setattr(commands, '_checked', lambda *arguments: (
+        [commands.Fact('Keras', '2.2.4', '')], '', [dict(row, description='a')]))
+    done = CliRunner().invoke(commands.main, ['check', '--svg', 'a.svg', 'a:b'])
+    assert done.exit_code == 2
+    assert done.output.splitlines()[-2:] == [
+        '1 model: released clone_model faithful for 1, this one for 1.',
+        'Error: --svg should be an .svg file that can be written. Found: a.svg, '
+        'No space left on device.']
 
 
 # Outlines of real models
