@@ -21,8 +21,11 @@ def built(build):
     is_pair = isinstance(result, tuple) and len(result) == 2
     model, inputs = result if is_pair else (result, None)
     if not isinstance(model, keras.models.Model):
+        is_other = type(model).__module__.startswith(('tensorflow', 'tf_keras'))
+        found = (f'a {type(model).__name__} of tf.keras, not of `import keras`'
+                 if is_other else describe(model))
         raise ModelError('Expected a function that returns a Keras `Model`, '
-                         f'it returned {describe(model)}.')
+                         f'it returned {found}.')
     if not graphs.is_network(model):
         raise ModelError('Expected a functional or `Sequential` model, it returned '
                          f'a subclassed one, of class `{type(model).__name__}`: '

@@ -77,6 +77,7 @@ def status():
               help='Check only those models of the gallery that have TEXT in their '
                    'name or description.')
 @click.option('--seed', default=0, show_default=True,
+              type=click.IntRange(0, 2 ** 32 - 1),
               help='The seed of the weights and inputs that are drawn.')
 @click.option('--json', 'as_json', is_flag=True, help='Print JSON for programs.')
 @click.option('--verbose', '-v', is_flag=True, help='Print every difference found.')
@@ -91,10 +92,10 @@ def check(context, model, only, seed, as_json, verbose, svg, lines, outlines):
     Reports for each clone whether it is faithful and, if not, at which layer it
     first differs from the original.
 
-    MODEL is an .h5 or .keras file, or package.module:function: a function that
-    builds a model and returns it, or returns a pair (model, list of input arrays).
-    The module is looked for in the current folder first. A file whose name begins
-    with a dash is given as ./-name.h5.
+    MODEL is an .h5, .hdf5 or .keras file, or package.module:function: a function
+    that builds a model and returns it, or returns a pair (model, list of input
+    arrays). The module is looked for in the current folder first. A file whose name
+    begins with a dash is given as ./-name.h5.
 
     Without MODEL, a gallery of models is checked, the one of Keras issue 12202
     first.
@@ -116,6 +117,7 @@ def check(context, model, only, seed, as_json, verbose, svg, lines, outlines):
         with _quiet():
             processes.write_lines(_found(model, only, seed, outlines))
         return
+    subjects.refuse_wrong(model, only)
     if svg is not None:
         _refuse_svg(svg, model)
     facts, inactive, rows = _checked(model, only, seed, svg is not None)
@@ -216,6 +218,8 @@ def _checked(model, only, seed, outlines=False):
     """
     if model is not None:
         subjects.warn_of_code(model)
+        if Console(stderr=True).is_terminal:
+            click.echo(f'Cloning {model} ...', err=True)
     arguments = ['--seed', str(seed), '--only', only or '']
     arguments += ['--outlines', '--'] if outlines else ['--']
     arguments += [] if model is None else [model]

@@ -37,16 +37,47 @@ ADVICE = [(pattern, f'{text}, and name it: {FUNCTION}.') for pattern, text in [
 
 def chosen(model, only):
     """Returns the `Subject`s that the arguments of the command ask for."""
+    refuse_wrong(model, only)
     if model is None:
         return _of_gallery(only)
+    return [_of_file(model) if _is_file(model) else _of_function(model)]
+
+
+def refuse_wrong(model, only):
+    """Raises a `Failure` for arguments that are wrong whatever Keras does."""
+    if model is None:
+        return
     if only:
         raise Failure('--only chooses from the gallery: leave it out with a MODEL.')
-    if model.endswith(FILES):
-        return [_of_file(model)]
-    if ':' in model:
-        return [_of_function(model)]
+    if not _is_file(model):
+        _refuse_other_forms(model)
+    elif os.path.isdir(model):
+        raise Failure(f'MODEL should be a file. Found: {model}, a folder.')
+    elif not os.path.isfile(model):
+        raise Failure(f'There is no file {model}.')
+
+
+def _is_file(model):
+    return model.lower().endswith(FILES)
+
+
+def _refuse_other_forms(model):
+    """Raises a `Failure` unless MODEL has the form `FUNCTION`."""
+    path, colon, call = model.partition(':')
+    module = re.sub(r'\.py$', '', os.path.normpath(path)).replace(os.sep, '.')
+    function = re.sub(r'\(.*\)$', '', call)
+    if colon and not path:
+        hint = ', without the name of a module'
+    elif colon and not call:
+        hint = ', without the name of a function'
+    elif (module, function) != (path, call):
+        hint = f'. Write {module}:{function or "function"}'
+    elif not colon:
+        hint = ''
+    else:
+        return
     raise Failure(f'MODEL should be an .h5 or .keras file or {FUNCTION}. '
-                  f'Found: {model}')
+                  f'Found: {model}{hint}')
 
 
 def _of_gallery(only):
@@ -63,9 +94,6 @@ def _of_gallery(only):
 
 
 def _of_file(path):
-    if not os.path.isfile(path):
-        raise Failure(f'There is no file {path}.')
-
     def load():
         from keras.models import load_model
         return load_model(path, compile=False)
@@ -74,7 +102,8 @@ def _of_file(path):
 
 def _of_function(model):
     name, _, path = model.partition(':')
-    from . import faithfulness  # noqa: F401  It imports Keras and the checks.
+    from . import faithfulness  # noqa: F401  It imports the checks.
+    from keras.models import Model
     _prefer_current_folder()
     try:
         found = importlib.import_module(name)
@@ -86,6 +115,9 @@ def _of_function(model):
     if not callable(found):
         raise Failure(f'MODEL should be {FUNCTION}. There is no function {path} in '
                       f'{name}.')
+    if isinstance(found, Model):
+        raise Failure(f'MODEL should be {FUNCTION}. In {name}, {path} is a model: '
+                      'name a function that builds it.')
     return Subject(model, model, found, False, False)
 
 

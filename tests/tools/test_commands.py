@@ -45,6 +45,7 @@ def text():
 
 
 number = 3
+model = offset()[0]
 '''
 # Builders that go wrong in ways that a `try` around them does not catch, and those
 # that write where the command itself writes.
@@ -310,8 +311,8 @@ def test_json_says_that_the_released_function_is_active(rows, overlay):
 
 @pytest.mark.parametrize('is_terminal, count, shown', [
     (False, 2, False), (True, 2, True), (True, 1, False)])
-def test_progress_bar_is_for_several_models_on_a_terminal(monkeypatch, is_terminal,
-                                                          count, shown):
+def test_progress_bar_is_for_several_models_on_a_terminal(
+        monkeypatch, capsys, is_terminal, count, shown):
     @contextlib.contextmanager
     def started(*arguments, **options):
         yield iter([{'facts': [], 'inactive': '',
@@ -325,6 +326,9 @@ def test_progress_bar_is_for_several_models_on_a_terminal(monkeypatch, is_termin
     assert [row['released'] for row in rows] == [result()] * count
     assert bool(stream.getvalue()) == shown
     assert ('Cloning' in stream.getvalue()) == shown
+    assert capsys.readouterr().err == ''
+    commands._checked('m:make', None, 0)
+    assert capsys.readouterr().err == 'Cloning m:make ...\n' * is_terminal
 
 
 # check: what is checked
@@ -371,6 +375,14 @@ def test_file_is_checked(models, overlay):
     (['model'], 'MODEL should be an .h5 or .keras file or package.module:function. '
                 'Found: model'),
     (['model.h5'], 'There is no file model.h5.'),
+    (['folder.h5'], 'MODEL should be a file. Found: folder.h5, a folder.'),
+    ([':make'], 'MODEL should be an .h5 or .keras file or package.module:function. '
+                'Found: :make, without the name of a module'),
+    (['m:'], 'MODEL should be an .h5 or .keras file or package.module:function. '
+             'Found: m:, without the name of a function'),
+    (['some_models:model'], 'MODEL should be package.module:function. In '
+                            'some_models, model is a model: name a function that '
+                            'builds it.'),
     (['no_such_module:make'], 'The module of MODEL, no_such_module, cannot be '
                               "imported: ModuleNotFoundError: No module named "
                               "'no_such_module'"),
@@ -389,9 +401,49 @@ def test_file_is_checked(models, overlay):
     (['text.h5'], 'text.h5: The model cannot be built: OSError: ')])
 def test_error_is_one_line(models, overlay, arguments, message):
     (models / 'text.h5').write_text('no model')
+    (models / 'folder.h5').mkdir()
     error = found(*arguments)['error']
     assert error.startswith(message)
     assert len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize('model, meant', [
+    ('m.py', 'm:function'), ('m.py:make', 'm:make'), ('./m.py:make', 'm:make'),
+    ('pk/models.py:make', 'pk.models:make'), ('m:make()', 'm:make'),
+    ('m:Makers.make(3)', 'm:Makers.make')])
+def test_other_forms_of_model_are_corrected(model, meant):
+    assert run('check', model).output.endswith(f'. Write {meant}\n')
+
+
+@pytest.mark.parametrize('arguments', [
+    ['no_such.h5'], ['no_such.h5', '--only', 'a'], ['m.py'], ['--seed', '-1'],
+    ['--seed', '4294967296']])
+def test_wrong_arguments_are_refused_before_keras_is_imported(monkeypatch,
+                                                              arguments):
+    monkeypatch.setattr(commands, '_checked', None)
+    done = run('check', *arguments)
+    assert done.exit_code == 2
+    assert 'NoneType' not in done.output
+
+
+def test_extension_of_a_file_may_be_in_capitals(models, overlay):
+    from keras.layers import Dense
+    from keras.models import Sequential
+    Sequential([Dense(2, input_shape=(3,))]).save('dense.h5')
+    os.rename('dense.h5', 'DENSE.H5')
+    assert found('DENSE.H5')['outcome'] == 'faithful'
+
+
+def test_model_of_tf_keras_is_named(models, overlay, monkeypatch):
+    class Model:
+        pass
+
+    Model.__module__ = 'tensorflow_core.python.keras.engine.training'
+    monkeypatch.setattr(subjects, 'chosen', lambda *arguments: [
+        subjects.Subject('a', 'a', Model, False, False)])
+    assert found('a:b')['error'] == (
+        'a: Expected a function that returns a Keras `Model`, it returned a Model '
+        'of tf.keras, not of `import keras`.')
 
 
 def test_error_with_a_file_says_what_to_do_about_custom_layers(models, overlay):
