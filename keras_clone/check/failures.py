@@ -37,6 +37,6 @@ def place_in_code(error):
 def _is_of_user(frame):
     package = frame.f_globals.get('__name__', '').split('.')[0]
     path = frame.f_code.co_filename
-    return not (package in ('importlib', 'keras', 'keras_clone') or
-                path.startswith(STANDARD_LIBRARY) or
+    return not (package in ('keras', 'keras_clone') or
+                path.startswith((STANDARD_LIBRARY, '<frozen ')) or
                 re.search(r'[/\\](site|dist)-packages[/\\]', path))

@@ -100,6 +100,15 @@ def test_check_of_a_damaged_file_says_that_it_exists(tmp_path):
     assert 'The file exists: it is damaged' in check(tmp_path / 'cut.keras').stderr
 
 
+def test_error_in_the_standard_library_names_the_line_of_the_user(tmp_path):
+    """Newer versions of Python have no file of `os` that runs."""
+    (tmp_path / 'own.py').write_text('import os\n'
+                                     'def build():\n'
+                                     '    os.makedirs("own.py/folder")\n')
+    assert check('own:build', cwd=tmp_path).stderr.endswith(
+        f" ({tmp_path / 'own.py'}, line 3).\n")
+
+
 @pytest.mark.parametrize('name', ['cut.keras', 'cut.h5'])
 def test_check_of_a_damaged_file_has_no_advice(tmp_path, name):
     keras.Sequential([keras.Input((2,)), layers.Dense(2)]).save(tmp_path / name)
