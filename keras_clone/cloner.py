@@ -766,16 +766,6 @@ def differ(value, other):
     return unwrapped(value) != unwrapped(other)
 
 
-def have_same_settings(value, other):
-    """Returns whether two objects, such as regularizers, are of the same class and
-    have the same attributes. Only plain data are compared."""
-    if type(value) is not type(other):
-        return False
-    old, new = dict(attributes_of(value)), dict(attributes_of(other))
-    return not any(_is_plain(each) and differ(each, new.get(name, MISSING))
-                   for name, each in old.items())
-
-
 def clone_with_lost_attributes(make):
     """Clones a model; if attributes were lost, clones it again with them set.
 

@@ -3,7 +3,7 @@ import functools
 import types
 
 import pytest
-from keras import layers
+from keras import layers, regularizers
 from keras.models import clone_model
 from keras_clone.check.gallery import ops
 
@@ -98,3 +98,10 @@ def test_function_set_in_place_of_a_method(patch, assert_faithful):
     assert_faithful(chain(make_layer))
     model = chain(make_layer)()
     assert_equal_and_independent(model, clone_model(model))
+
+
+def test_guard_regularizer_set_on_a_layer_after_build_takes_effect_in_the_clone():
+    model = chain(lambda: layers.Dense(2))()
+    model.layers[-1].kernel_regularizer = regularizers.l2(.5)
+    assert not model.losses
+    assert len(clone_model(model).losses) == 1

@@ -673,9 +673,8 @@ def test_frozen_variable(kind):
     assert len(clone.trainable_variables) == 1
 
 
-@pytest.mark.parametrize('old', [None, 'l1'], ids=['none before', 'one before'])
-def test_regularizer_set_on_a_variable(old):
-    model = chain(lambda: layers.Dense(2, kernel_regularizer=old))()
+def test_regularizer_set_on_a_variable():
+    model = chain(lambda: layers.Dense(2))()
     model.layers[-1].kernel.regularizer = regularizers.L2(.5)
     clone = clone_model(model)
     clone.set_weights(model.get_weights())

@@ -14,7 +14,6 @@ import tempfile
 
 from keras_clone.cloner import Cloner
 from keras_clone.cloner import clone_with_lost_attributes
-from keras_clone.cloner import have_same_settings
 from keras_clone.holding import CONTAINERS
 from keras_clone.holding import CannotCopy
 from keras_clone.holding import attributes_of
@@ -384,9 +383,8 @@ class _Cloner(Cloner):
         if new.trainable != variable.trainable:
             new.trainable = variable.trainable
         for name in ("regularizer", "constraint"):
-            value = getattr(variable, name)
-            if not have_same_settings(value, getattr(new, name)):
-                setattr(new, name, self.value(value))
+            if getattr(new, name) is None:
+                setattr(new, name, self.value(getattr(variable, name)))
 
     def _match_order(self, layer, clone):
         """Sorts the variables and sublayers of a clone as in the original."""
