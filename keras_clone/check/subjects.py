@@ -29,7 +29,7 @@ ADVICE = [(pattern, f'{text}, and name it: {FUNCTION}.') for pattern, text in [
     ('Unknown |Could not locate ',
      'A file holds no custom layers and functions: write a function that loads the '
      'file with `custom_objects`'),
-    ('No model (config )?found|Cannot create group in read only mode',
+    ('No model (config )?found|Cannot create group in read.only mode',
      'It may hold only weights: write a function that builds the model and calls '
      '`load_weights` with the file')
 ]] + [('File not found', 'The file exists: it is damaged, or not a .keras file.')]
