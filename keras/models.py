@@ -278,13 +278,26 @@ class _Cloner(Cloner):
                 vars(clone)[name] = weights
         self._add_losses_of_weights(layer, clone)
 
-    def _add_losses_of_weights(self, layer, clone):
-        """Adds the losses that were added to a layer after it was called."""
+    def _add_losses_as_called(self, network):
+        """Adds the losses that its layers had when a nested model was called: it has
+        them as well."""
+        known = set(map(id, network._losses)) if isinstance(network, Network) else ()
+        for layer in self.layers_within(network)[1:] if known else []:
+            if id(layer) in self.layer_map:
+                self._add_losses_of_weights(layer, self.layer_map[id(layer)], known)
+
+    def _add_losses_of_weights(self, layer, clone, known=None):
+        """Adds the losses that were added to a layer after it was called.
+
+        # Arguments
+            known: None or a set, the ids of the losses to add.
+        """
         if isinstance(layer, Network) or len(layer._losses) <= len(clone._losses):
             return
         more = layer.get_losses_for(None)[len(clone.get_losses_for(None)):]
         clone.add_loss([self.value(loss) for loss in more
-                        if self._depends_only_on_weights(loss)])
+                        if (known is None or id(loss) in known) and
+                        self._depends_only_on_weights(loss)])
 
     def _is_call_result(self, value):
         if not super()._is_call_result(value):
@@ -454,13 +467,14 @@ class _Cloner(Cloner):
         if all(id(x) in self.tensor_map for x in node.output_tensors):
             return
         layer = self.layer(node.outbound_layer)
-        self._replace_weights(node.outbound_layer, layer)
         if isinstance(layer, InputLayer):
             raise ValueError('Cannot clone a model that depends on the input "{}", '
                              'which is not among its inputs. Add it to the '
                              'inputs of the model.'.format(layer.name))
         arguments = self.call_argument(node.arguments or {})
         inputs = [self.tensor(x) for x in _call_inputs(node)]
+        self._replace_weights(node.outbound_layer, layer)
+        self._add_losses_as_called(node.outbound_layer)
         with self._trainable_as_called(node.outbound_layer):
             layer(unpack_singleton(inputs), **arguments)
         self._map_outputs(node, layer._inbound_nodes[-1])

@@ -8,8 +8,9 @@ import pytest
 from keras import activations, initializers, regularizers
 from keras import backend as K
 from keras.layers import (GRU, LSTM, RNN, BatchNormalization, Bidirectional, Dense,
-                          Dropout, GRUCell, Input, Layer, LeakyReLU, LSTMCell,
-                          Reshape, SimpleRNN, SimpleRNNCell, TimeDistributed)
+                          Dropout, GRUCell, Input, Lambda, Layer, LeakyReLU,
+                          LSTMCell, Reshape, SimpleRNN, SimpleRNNCell,
+                          TimeDistributed)
 from keras.models import Model, Sequential, clone_model
 from keras.utils import get_custom_objects
 
@@ -483,6 +484,21 @@ def test_weight_replaced_by_that_of_another_layer(make, assert_faithful):
     assert_computes_the_same(model, clone_model(model))
 
 
+def test_weight_replaced_in_a_layer_that_computes_a_call_argument(assert_faithful):
+    def build():
+        x = Input((3,), name='x')
+        first, second = Dense(3), Dense(3)
+        for layer in (first, second):
+            layer.build((None, 3))
+            layer.built = True
+        second.kernel = first.kernel
+        second._trainable_weights = [second.bias]
+        other = second(first(x))
+        add = Lambda(lambda x, other: x + other, arguments={'other': other})
+        return Model(x, add(x))
+    assert_faithful(build)
+
+
 # `trainable` of inner layers
 
 
@@ -704,6 +720,20 @@ def test_losses_added_to_a_layer_after_its_call(assert_faithful):
         return model
     assert_faithful(build)
     assert len(clone_model(build()).losses) == 3
+
+
+@pytest.mark.parametrize('when', ['before', 'after'])
+def test_loss_added_to_a_layer_of_a_nested_model(when, assert_faithful):
+    def build():
+        dense = Dense(3)
+        inner, x = chain(lambda: dense)(), Input((3,), name='x')
+        if when == 'after':
+            y = inner(x)
+        dense.add_loss(regularizers.l2(.1)(dense.kernel))
+        if when == 'before':
+            y = inner(x)
+        return Model(x, y)
+    assert_faithful(build)
 
 
 class Divergence(Layer):
