@@ -24,6 +24,16 @@ def test_layer_shared_between_a_nested_model_and_the_outer_one(assert_faithful):
     assert_faithful(build)
 
 
+def test_shared_layer_keeps_the_shape_for_which_it_was_built(assert_faithful):
+    def build():
+        shared = layers.Dense(3)
+        x = keras.Input((2, 3), name='x')
+        first = layers.TimeDistributed(shared)(x)
+        second = Sequential([layers.Dense(3), shared])(x)
+        return Model(x, layers.Subtract()([first, second]))
+    assert_faithful(build)
+
+
 def test_layer_shared_between_two_nested_models(assert_faithful):
     def build():
         shared = layers.Dense(3)

@@ -366,6 +366,14 @@ class _Cloner(Cloner):
             and not any(id(layer) in self.layer_map for layer in model.layers)
         )
 
+    def finish(self, copy_state=True):
+        super().finish(copy_state)
+        for layer, clone in self.pairs:
+            # A shared layer may have been built by another of its calls.
+            shapes = getattr(layer, "_build_shapes_dict", None)
+            if copy_state and type(clone) is type(layer) and shapes:
+                clone._build_shapes_dict = dict(shapes)
+
     def finish_layer(self, layer, clone):
         if not isinstance(layer, Layer):
             return
