@@ -68,7 +68,8 @@ class Cloner:
         # {id of a variable or other state: its counterpart}, {id: the original}.
         self._state_map, self._state = {}, {}
         self._clones = set()  # The ids of all clones.
-        self._unfinished = []  # (layer, copy that was not built yet)
+        # (layer, copy that was not built yet, its attributes)
+        self._unfinished = []
         self._walk = Walk(self._needs_replacement, self._replacement)
         self._copies_state = self._has_stale_copies = self._copies_weights = False
         self._compared = {}
@@ -285,7 +286,6 @@ class Cloner:
                 before = list(map(copy.copy, self._records()))
                 with contextlib.suppress(Exception):
                     clone = self._copy(layer, is_built_again=True)
-                    self._unfinished.append((layer, clone))
                     if self._finish_copies():
                         return clone
                 self._restore(before)
@@ -326,11 +326,12 @@ class Cloner:
             names = names_set_by(type(layer), ('build',))
         with self._without_pairs(layer):
             for name, value in self.attributes(layer).items():
-                is_replaced = name in names and self._holds_layer(value)
+                is_replaced = name in names and self._walk.reaches(value)
                 if not is_replaced and not is_left_out(value):
                     self.set_attribute(clone, name, MISSING,
                                        self._value_for_copy(value, is_left_out))
         if is_built_again:
+            self._unfinished.append((layer, clone, self.attributes(clone)))
             self.build(layer, clone)
         elif hasattr(layer, 'built'):
             clone.built = layer.built
@@ -345,12 +346,14 @@ class Cloner:
         # Returns
             Whether `build` has created all weights and layers of these copies.
         """
-        built = [pair for pair in self._unfinished if pair[1].built]
-        self._unfinished[:] = [pair for pair in self._unfinished
-                               if not pair[1].built]
-        if not all(self._is_built_like(clone, layer) for layer, clone in built):
+        built = [each for each in self._unfinished if each[1].built]
+        self._unfinished[:] = [each for each in self._unfinished
+                               if not each[1].built]
+        if not all(self._is_built_like(clone, layer) and
+                   not self._replaces(layer, clone, before)
+                   for layer, clone, before in built):
             return False
-        for layer, clone in built:
+        for layer, clone, _ in built:
             self._pair_state(layer, clone)
             self._copy_missing_attributes(layer, clone)
             self._compared.clear()
@@ -365,6 +368,14 @@ class Cloner:
             self._count_held(value) == self._count_held(current.get(name, ()))
             for name, value in self.attributes(layer).items()
             if isinstance(value, CONTAINERS))
+
+    def _replaces(self, layer, clone, before):
+        """Returns whether `build` has replaced a value for which, as it seemed, the
+        copy needed a counterpart: a layer, or an object that holds one."""
+        current = self.attributes(clone)
+        return any(name in before and current.get(name) is not before[name] and
+                   self._walk.reaches(value)
+                   for name, value in self.attributes(layer).items())
 
     def _count_held(self, container):
         """Returns how many weights and layers a container directly holds."""
@@ -406,10 +417,6 @@ class Cloner:
     def _is_set_by_build_or_call(self, value):
         return self._is_call_result(value) or (
             not isinstance(value, MUTABLE) and self._holds_weight(value))
-
-    def _holds_layer(self, value):
-        return self.is_layer(value) or isinstance(value, CONTAINERS) and any(
-            map(self._holds_layer, _values(unwrapped(value))))
 
     def _holds_weight(self, value):
         """Returns whether a value is a weight or holds one, other than in layers."""

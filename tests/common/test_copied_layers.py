@@ -124,6 +124,36 @@ class LayerOfBuild(LayersOfBuild):
         super().build(input_shape)
 
 
+class LayerSetByName(LayerOfBuild):
+    """Also sets the layers of `build` as attributes, by `setattr`."""
+
+    def build(self, input_shape):
+        super().build(input_shape)
+        for index, layer in enumerate(self.held):
+            setattr(self, f'layer_{index}', layer)
+
+
+class LayersInObjects(LayerOfBuild):
+    def build(self, input_shape):
+        super().build(input_shape)
+        self.first, self.second = self.held
+        self.objects = [Scaled(self.first), Scaled(self.second)]
+
+    def call(self, inputs):
+        first, second = self.objects
+        return self.function(second.weight(first.weight(inputs)))
+
+
+class LayersInClosure(LayerOfBuild):
+    def build(self, input_shape):
+        super().build(input_shape)
+        first, second = self.first, self.second = self.held
+        self.compute = lambda inputs: second(first(inputs))
+
+    def call(self, inputs):
+        return self.function(self.compute(inputs))
+
+
 class ObjectsOfConstructor(WithoutConfig):
     """Stores the weights of `build` in objects of the constructor."""
 
@@ -158,7 +188,8 @@ class Counting(WithoutConfig):
 
 
 LAYERS = [WithoutConfig, InDict, AtIndex, PartlyInConstructor, InObject, InClosure,
-          LayersOfBuild, LayerOfBuild, ObjectsOfConstructor, Counting]
+          LayersOfBuild, LayerOfBuild, LayerSetByName, LayersInObjects,
+          LayersInClosure, ObjectsOfConstructor, Counting]
 
 
 def model_with(layer_class, is_wrapped=False):
