@@ -326,7 +326,7 @@ class Cloner:
             names = names_set_by(type(layer), ('build',))
         with self._without_pairs(layer):
             for name, value in self.attributes(layer).items():
-                is_replaced = name in names and self._walk.reaches(value)
+                is_replaced = name in names and self._holds(value, self.is_layer)
                 if not is_replaced and not is_left_out(value):
                     self.set_attribute(clone, name, MISSING,
                                        self._value_for_copy(value, is_left_out))
@@ -371,10 +371,10 @@ class Cloner:
 
     def _replaces(self, layer, clone, before):
         """Returns whether `build` has replaced a value for which, as it seemed, the
-        copy needed a counterpart: a layer, or an object that holds one."""
+        copy needed a counterpart: a layer, or what holds one."""
         current = self.attributes(clone)
         return any(name in before and current.get(name) is not before[name] and
-                   self._walk.reaches(value)
+                   self._holds(value, self.is_layer)
                    for name, value in self.attributes(layer).items())
 
     def _count_held(self, container):
@@ -416,14 +416,18 @@ class Cloner:
 
     def _is_set_by_build_or_call(self, value):
         return self._is_call_result(value) or (
-            not isinstance(value, MUTABLE) and self._holds_weight(value))
+            not isinstance(value, MUTABLE) and self._holds(value, self.is_weight))
 
-    def _holds_weight(self, value):
-        """Returns whether a value is a weight or holds one, other than in layers."""
+    def _holds(self, value, is_sought):
+        """Returns whether a value is what is sought, or holds it outside layers.
+
+        # Arguments
+            is_sought: `self.is_layer` or `self.is_weight`.
+        """
         waiting, seen = [value], {}  # Keeps values alive, as in `Walk`.
         while waiting:
             each = waiting.pop()
-            if self.is_weight(each):
+            if is_sought(each):
                 return True
             if id(each) not in seen and not self._needs_replacement(each):
                 seen[id(each)] = each

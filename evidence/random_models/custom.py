@@ -347,16 +347,42 @@ class Filled(OneShape):
 
     def call(self, inputs):
         held = self.held.values() if self.kind == 'dict' else self.held
-        scale, shift = [weight_in(each) for each in held]
+        scale, shift = [held_in(each) for each in held]
         return self.function(inputs * scale + shift)
 
 
+class FilledWithLayers(OneShape):
+    """Sets layers that `build` creates as attributes, and holds them once more."""
+
+    def __init__(self, kind, function, **kwargs):
+        super().__init__(**kwargs)
+        self.kind, self.function = kind, function
+
+    def build(self, input_shape):
+        first, second = self.first, self.second = layers.Dense(2), layers.Dense(2)
+        for layer in (first, second):
+            layer.build(input_shape)
+            weights = layer.trainable_weights
+            if not any(weights[0] is each for each in self.trainable_weights):
+                self._trainable_weights += weights  # As Keras 2 requires.
+        self.held = {'closure': [lambda: first, lambda: second],
+                     'list': [first, second],
+                     'object': [Plain(first), Plain(second)]}[self.kind]
+        super().build(input_shape)
+
+    def call(self, inputs):
+        first, second = [held_in(each) for each in self.held]
+        return self.function(second(first(inputs)))
+
+
 FILLED = {
-    'filled, ' + kind: functools.partial(Filled, kind, scaled)
-    for kind in ('closure', 'dict', 'list', 'object', 'partly in the constructor')}
+    **{'filled, ' + kind: functools.partial(Filled, kind, scaled) for kind in (
+        'closure', 'dict', 'list', 'object', 'partly in the constructor')},
+    **{'filled with layers, ' + kind: functools.partial(
+        FilledWithLayers, kind, scaled) for kind in ('closure', 'list', 'object')}}
 
 
-def weight_in(value):
+def held_in(value):
     if isinstance(value, Plain):
         return value.held[0]
     return value() if inspect.isfunction(value) else value

@@ -1669,6 +1669,23 @@ def global_policy(building, option, x):
     return [layers.Activation('linear')(y)]
 
 
+MAPPED = {
+    'Dense': lambda policy: layers.Dense(UNITS, dtype=policy),
+    'without config': lambda policy: KeepRate(.25, dtype=policy),
+    'attention': lambda policy: layers.MultiHeadAttention(1, 2, dtype=policy),
+}
+
+
+@operation('s', 's', list(MAPPED))
+def map_of_policies(building, option, x):
+    """Each layer looks its policy up by its path."""
+    policy = keras.dtype_policies.DTypePolicyMap('float32')
+    policy['.*(query|dense.*)'] = 'mixed_float16'
+    layer = MAPPED[option](policy)
+    y = layer(x, x) if option == 'attention' else layer(x)
+    return [layers.Activation('linear')(y)]
+
+
 class Noise(layers.Layer):
     """Draws random numbers in training, from its own generator."""
 

@@ -742,6 +742,33 @@ def test_policy_of_the_clone_is_not_the_current_global_one():
     assert clone.outputs[0].dtype == 'float32'
 
 
+@pytest.mark.parametrize('make', [
+    lambda policy: layers.Dense(3, dtype=policy),
+    lambda policy: layers.MultiHeadAttention(2, 2, dtype=policy)],
+    ids=['Dense', 'MultiHeadAttention'])
+def test_guard_map_of_policies(make, assert_faithful):
+    def build():
+        policy = keras.dtype_policies.DTypePolicyMap('float32')
+        policy['.*query'] = 'mixed_bfloat16'
+        x = keras.Input((4, 3))
+        layer = make(policy)
+        is_attention = isinstance(layer, layers.MultiHeadAttention)
+        return Model(x, layer(x, x) if is_attention else layer(x))
+    assert_faithful(build)
+    clone = clone_model(build())
+    policies = {each.name: each.compute_dtype for each in clone._flatten_layers()}
+    assert policies.get('query', 'bfloat16') == 'bfloat16'
+
+
+def test_map_of_policies_of_a_layer_without_config():
+    policy = keras.dtype_policies.DTypePolicyMap('float32')
+    model = chain(lambda: StoresOtherValue(.5, dtype=policy))()
+    clone = clone_model(model)
+    clone.layers[-1].dtype_policy = 'mixed_bfloat16'
+    assert clone.layers[-1].compute_dtype == 'bfloat16'
+    assert model.layers[-1].compute_dtype == 'float32'
+
+
 # Failed clones leave nothing behind, and other threads are not affected
 
 

@@ -24,6 +24,7 @@ from keras.src import ops
 from keras.src import tree
 from keras.src.api_export import keras_export
 from keras.src.backend import Variable
+from keras.src.dtype_policies import DTypePolicyMap
 from keras.src.initializers import Initializer
 from keras.src.layers import Input
 from keras.src.layers import InputLayer
@@ -178,7 +179,7 @@ class _Cloner(Cloner):
 
     def is_state(self, value):
         return isinstance(
-            value, (Variable, SeedGenerator, Metric)
+            value, (Variable, SeedGenerator, Metric, DTypePolicyMap)
         ) or _is_backend_variable(value)
 
     def is_weight(self, value):
@@ -215,7 +216,7 @@ class _Cloner(Cloner):
             return type(value).from_config(value.get_config())
         if isinstance(value, Metric):
             return self._new_metric(value)
-        if _is_backend_variable(value):
+        if isinstance(value, DTypePolicyMap) or _is_backend_variable(value):
             return copy.deepcopy(value)
         variable = backend.Variable(
             ops.convert_to_numpy(value.value),
@@ -271,10 +272,19 @@ class _Cloner(Cloner):
     def set_flags(self, layer, clone):
         flags = ["name"]
         if isinstance(layer, Layer):
-            flags += ["_trainable", "_supports_masking", "autocast", "dtype_policy"]
+            flags += ["_trainable", "_supports_masking", "autocast"]
+            self._set_dtype_policy(layer, clone)
         for name in flags:
             if getattr(clone, name) != getattr(layer, name):
                 setattr(clone, name, getattr(layer, name))
+
+    def _set_dtype_policy(self, layer, clone):
+        policy, current = layer.dtype_policy, clone.dtype_policy
+        if isinstance(policy, DTypePolicyMap) or isinstance(current, DTypePolicyMap):
+            # The property would add an entry to the map. Maps cannot be compared.
+            clone._dtype_policy = self.value(policy)
+        elif current != policy:
+            clone.dtype_policy = policy
 
     def overrides_build(self, layer):
         return isinstance(layer, Layer) and type(layer).build is not Layer.build
@@ -321,7 +331,7 @@ class _Cloner(Cloner):
         base.__init__(clone, name=layer.name)
         clone._auto_config = layer._auto_config
         clone.activity_regularizer = self.value(layer.activity_regularizer)
-        clone._dtype_policy = layer._dtype_policy
+        clone._dtype_policy = self.value(layer._dtype_policy)
         clone._input_spec = layer._input_spec
         clone._build_shapes_dict = layer._build_shapes_dict
         for name in _keras_attributes(base):

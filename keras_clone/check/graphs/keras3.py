@@ -113,7 +113,7 @@ class Keras3Graphs(Graphs):
 
     def flags_of(self, layer):
         flags = {name: getattr(layer, name, None) for name in FLAGS}
-        flags['dtype policy'] = str(getattr(layer, 'dtype_policy', None))
+        flags['dtype policy'] = _described(getattr(layer, 'dtype_policy', None))
         return flags
 
     def own_attributes(self, layer):
@@ -229,6 +229,18 @@ class Keras3Graphs(Graphs):
             model.save(path)
             return keras.saving.load_model(path, custom_objects=objects,
                                            compile=False, safe_mode=False)
+
+
+def _described(policy):
+    """Describes a dtype policy, so that equal policies have equal descriptions.
+
+    `get_config` of a map removes the names of its policies.
+    """
+    if not isinstance(policy, keras.dtype_policies.DTypePolicyMap):
+        return str(policy)
+    return {'default': str(policy.default_policy), **{
+        key: (each.compute_dtype, each.variable_dtype, each.quantization_mode)
+        for key, each in policy.items()}}
 
 
 @functools.lru_cache(maxsize=None)
