@@ -531,14 +531,16 @@ class _Cloner(Cloner):
 
         These are weights of layers that are connected to the model only by a call
         argument or that another layer holds without listing their weights, and
-        variables that are not weights.
+        variables that are not weights. The states of a recurrent layer have another
+        shape if `input_tensors` have another batch size.
         """
         reachable = set(id(weight) for weight in clone.weights)
         values = {id(new): (new, old) for old, new in self.paired_state()}
         for layer, new_layer in self.pairs:
             values.update((id(new), (new, old)) for old, new in
                           zip(layer.weights, new_layer.weights))
-        values = [pair for key, pair in values.items() if key not in reachable]
+        values = [(new, old) for key, (new, old) in values.items()
+                  if key not in reachable and _have_same_shape(new, old)]
         if values:
             new, old = zip(*values)
             K.batch_set_value(list(zip(new, K.batch_get_value(old))))
@@ -571,6 +573,10 @@ def _is_variable(value):
     if K.backend() == 'cntk':
         return getattr(value, 'is_parameter', False)
     return hasattr(value, {'theano': 'get_value'}.get(K.backend(), 'assign_add'))
+
+
+def _have_same_shape(variable, other):
+    return K.int_shape(variable) == K.int_shape(other)
 
 
 def _handle(variable):

@@ -31,9 +31,11 @@ from keras_clone.holding import FUNCTIONS
 from keras_clone.holding import MUTABLE
 from keras_clone.holding import WEAK
 from keras_clone.holding import CannotCopy
+from keras_clone.holding import Cell
 from keras_clone.holding import Walk
 from keras_clone.holding import attributes_of
 from keras_clone.holding import holds_atoms
+from keras_clone.holding import is_empty
 from keras_clone.holding import is_opaque
 from keras_clone.holding import parts_of
 from keras_clone.holding import container_like
@@ -68,9 +70,10 @@ class Cloner:
         # {id of a variable or other state: its counterpart}, {id: the original}.
         self._state_map, self._state = {}, {}
         self._clones = set()  # The ids of all clones.
-        # (layer, copy that was not built yet, its attributes)
+        # (layer, copy that was not built yet, the layers that the copy holds)
         self._unfinished = []
         self._walk = Walk(self._needs_replacement, self._replacement)
+        self._place = None, None  # (layer, name): the attribute that is reconciled.
         self._copies_state = self._has_stale_copies = self._copies_weights = False
         self._compared = {}
 
@@ -265,7 +268,8 @@ class Cloner:
                 found.update(
                     ((id(layer), name), self._copy_of_lost(value))
                     for name, value in self.attributes(layer).items()
-                    if self._is_lost(value, current.get(name, MISSING)) and
+                    if (self._is_lost(value, current.get(name, MISSING)) or
+                        self._is_lost_object(value, current.get(name))) and
                     not self._is_instance_specific(layer, name))
         return found
 
@@ -326,12 +330,13 @@ class Cloner:
             names = names_set_by(type(layer), ('build',))
         with self._without_pairs(layer):
             for name, value in self.attributes(layer).items():
-                is_replaced = name in names and self._holds(value, self.is_layer)
+                is_replaced = name in names and self._held(value, self.is_layer)
                 if not is_replaced and not is_left_out(value):
                     self.set_attribute(clone, name, MISSING,
                                        self._value_for_copy(value, is_left_out))
         if is_built_again:
-            self._unfinished.append((layer, clone, self.attributes(clone)))
+            held = self._held(self.attributes(clone), self.is_layer)
+            self._unfinished.append((layer, clone, held))
             self.build(layer, clone)
         elif hasattr(layer, 'built'):
             clone.built = layer.built
@@ -350,8 +355,8 @@ class Cloner:
         self._unfinished[:] = [each for each in self._unfinished
                                if not each[1].built]
         if not all(self._is_built_like(clone, layer) and
-                   not self._replaces(layer, clone, before)
-                   for layer, clone, before in built):
+                   self._still_holds(clone, held)
+                   for layer, clone, held in built):
             return False
         for layer, clone, _ in built:
             self._pair_state(layer, clone)
@@ -369,13 +374,11 @@ class Cloner:
             for name, value in self.attributes(layer).items()
             if isinstance(value, CONTAINERS))
 
-    def _replaces(self, layer, clone, before):
-        """Returns whether `build` has replaced a value for which, as it seemed, the
-        copy needed a counterpart: a layer, or what holds one."""
-        current = self.attributes(clone)
-        return any(name in before and current.get(name) is not before[name] and
-                   self._holds(value, self.is_layer)
-                   for name, value in self.attributes(layer).items())
+    def _still_holds(self, clone, layers):
+        """Returns whether `build` has kept the layers that a copy was given: it
+        would create them itself if they were not given by the constructor."""
+        held = set(map(id, self._held(self.attributes(clone), self.is_layer)))
+        return held.issuperset(map(id, layers))
 
     def _count_held(self, container):
         """Returns how many weights and layers a container directly holds."""
@@ -416,23 +419,27 @@ class Cloner:
 
     def _is_set_by_build_or_call(self, value):
         return self._is_call_result(value) or (
-            not isinstance(value, MUTABLE) and self._holds(value, self.is_weight))
+            not isinstance(value, MUTABLE) and
+            bool(self._held(value, self.is_weight)))
 
-    def _holds(self, value, is_sought):
-        """Returns whether a value is what is sought, or holds it outside layers.
+    def _held(self, value, is_sought):
+        """Returns the layers or weights that a value holds, itself included.
+
+        The search does not enter layers.
 
         # Arguments
             is_sought: `self.is_layer` or `self.is_weight`.
         """
-        waiting, seen = [value], {}  # Keeps values alive, as in `Walk`.
+        waiting, seen, found = [value], {}, []
         while waiting:
             each = waiting.pop()
-            if is_sought(each):
-                return True
-            if id(each) not in seen and not self._needs_replacement(each):
-                seen[id(each)] = each
-                waiting += parts_of(each)
-        return False
+            if id(each) not in seen:
+                seen[id(each)] = each  # Keeps values alive, as in `Walk`.
+                if is_sought(each):
+                    found.append(each)
+                if not self._needs_replacement(each):
+                    waiting += parts_of(each)
+        return found
 
     def _is_call_result(self, value):
         """Returns whether a value is a tensor that a call of the layer stored, as
@@ -511,8 +518,9 @@ class Cloner:
         self._copies_state = was_final
 
     def _reconcile(self, layer, clone, is_new=False):
-        current = self.attributes(clone)
+        current, outer = self.attributes(clone), self._place
         for name, value in self.attributes(layer).items():
+            self._place = layer, name
             old = current.get(name, MISSING)
             if old is value and type(value) in ATOMS:
                 continue
@@ -525,6 +533,7 @@ class Cloner:
                 new = self._reconciled(value, old)
             if new is not old and not self._is_instance_specific(layer, name):
                 self.set_attribute(clone, name, old, new)
+        self._place = outer
 
     def _reconciled(self, value, current):
         """Returns the value that the clone should have.
@@ -579,9 +588,29 @@ class Cloner:
         return (current is None and not isinstance(value, CONTAINERS + FUNCTIONS) and
                 not self._walk.reaches(value))
 
+    def _is_lost_object(self, value, current):
+        """Returns whether the data of a user's object, or the number of objects or
+        functions in a container, differ in the clone, which was called with them."""
+        if self.calls_layers_again or self._walk.reaches(value) or _is_plain(value):
+            return False
+        if isinstance(value, CONTAINERS):
+            old, new = unwrapped(value), unwrapped(current)
+            return isinstance(new, CONTAINERS) and (len(old) != len(new) or any(
+                map(self._is_lost_object, _values(old), _values(new))))
+        if isinstance(value, FUNCTIONS) or is_opaque(value):
+            return False
+        held = dict(attributes_of(current)) if type(current) is type(value) else {}
+        return any(type(held.get(name, '')) not in (int, str) and
+                   self._is_lost(each, held[name])
+                   for name, each in attributes_of(value))
+
     def _is_other_array(self, value, current):
-        return current is MISSING or type(current) is type(value) and not (
-            np.array_equal(np.asarray(value), np.asarray(current)))
+        if current is MISSING or type(current) is not type(value):
+            return current is MISSING
+        try:
+            return not np.array_equal(np.asarray(value), np.asarray(current))
+        except Exception:  # E.g. an array of objects, or a ragged tensor.
+            return False
 
     def _is_instance_specific(self, layer, name):
         """Returns whether an integer or a string differs in each new instance, as
@@ -590,16 +619,36 @@ class Cloner:
         A float that differs is not specific to an instance: it may be drawn at
         random, and the layer computes with it.
         """
-        key = id(layer)
-        new = self._new_attributes.get(key, {}).get(name)
+        new = self._new_attributes.get(id(layer), {}).get(name)
         if type(new) not in (int, str):
             return False
-        if key not in self._trial_attributes:
-            self._trial_attributes[key] = {}
+        return differ(self._attributes_of_trial(layer).get(name, new), new)
+
+    def _attributes_of_trial(self, layer):
+        if id(layer) not in self._trial_attributes:
+            self._trial_attributes[id(layer)] = {}
             with contextlib.suppress(Exception):
                 trial = self.trial_instance(layer)
-                self._trial_attributes[key] = self.attributes(trial)
-        return differ(self._trial_attributes[key].get(name, new), new)
+                self._trial_attributes[id(layer)] = self.attributes(trial)
+        return self._trial_attributes[id(layer)]
+
+    def _is_specific_to(self, holder, name):
+        """Returns whether an integer or a string differs in each new object. That is
+        assumed of objects of Keras, whose initializers draw seeds, and if no other
+        instance of the layer has such an object at the same place."""
+        current = dict(attributes_of(holder)).get(name)
+        if type(current) not in (int, str):
+            return False
+        if type(holder).__module__.split('.')[0] == 'keras':
+            return True
+        layer, attribute = self._place
+        held, of_trial = [
+            self._held(found.get(attribute), lambda each: type(each) is type(holder))
+            for found in (self._new_attributes.get(id(layer), {}),
+                          self._attributes_of_trial(layer))]
+        return not any(
+            each is holder and not differ(dict(attributes_of(other))[name], current)
+            for each, other in zip(held, of_trial))
 
     def _copy_of_lost(self, value):
         """Returns a copy of a value for which `_is_lost` is true."""
@@ -657,8 +706,10 @@ class Cloner:
             # `build` may still add items to the clone's container.
             is_full = isinstance(new, CONTAINERS) and len(new) == len(old)
             return self.value(value) if self._copies_state or is_full else current
-        is_lost = self._copies_state and (current is MISSING or
-                                          self._is_lost(value, current))
+        is_lost = self._copies_state and (
+            current is MISSING or self._is_lost(value, current) or
+            isinstance(new, CONTAINERS) and len(new) != len(old) and
+            not _is_plain(value))
         return self._unshared(value) if is_lost else current
 
     def _have_same_structure(self, container, other):
@@ -715,7 +766,7 @@ class Cloner:
     def _reconciled_same_type(self, function, current):
         if isinstance(function, types.FunctionType):
             is_same_code = function.__code__ is current.__code__
-            if is_same_code and self._has_reconciled_cells(function, current):
+            if is_same_code and self._agree(function, current):
                 return current
         elif isinstance(function, types.MethodType):
             if function.__func__ is current.__func__:
@@ -729,18 +780,20 @@ class Cloner:
             return functools.partial(held[0], *held[1], **held[2])
         return self.value(function)
 
-    def _has_reconciled_cells(self, function, current):
+    def _agree(self, function, current):
         """Returns whether a function that the clone's constructor has created can
-        be kept: its closure needs no correction."""
-        cells = list(zip(function.__closure__ or (), current.__closure__ or ()))
-        for old, new in cells:
-            try:
-                reconciled = self._reconciled(old.cell_contents, new.cell_contents)
-                if reconciled is not new.cell_contents:
-                    return False
-            except ValueError:  # The cell is empty.
-                continue
-        return not any(old is new and self._walk.reaches(old) for old, new in cells)
+        be kept: what it holds needs no correction."""
+        old, new = parts_of(function), parts_of(current)
+        return len(old) == len(new) and all(map(self._agree_in, old, new))
+
+    def _agree_in(self, old, new):
+        if isinstance(old, Cell) and isinstance(new, Cell) and old is not new:
+            if is_empty(old) or is_empty(new):
+                return True
+            old, new = old.cell_contents, new.cell_contents
+        if old is new:
+            return not self._walk.reaches(old)
+        return self._reconciled(old, new) is new
 
     def _reconciled_array(self, value, current):
         is_other = current is not value and self._is_other_array(value, current)
@@ -759,10 +812,9 @@ class Cloner:
             held = dict(attributes_of(current))
             for name, each in attributes_of(value):
                 old = held.get(name, MISSING)
-                if isinstance(each, FUNCTIONS) or self._walk.reaches(each):
-                    new = self._reconciled(each, old)
-                    if new is not old:
-                        object.__setattr__(current, name, new)
+                new = self._reconciled(each, old)
+                if new is not old and not self._is_specific_to(current, name):
+                    object.__setattr__(current, name, new)
         return current
 
     def is_array(self, value):

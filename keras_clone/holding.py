@@ -189,7 +189,7 @@ def parts_of(value):
     if isinstance(value, functools.partial):
         return [value.func, value.args, value.keywords]
     if isinstance(value, Cell):
-        return [] if _is_empty(value) else [value.cell_contents]
+        return [] if is_empty(value) else [value.cell_contents]
     if isinstance(value, CONTAINERS):
         held = [] if holds_atoms(value) else list(value)
         if held and isinstance(value, dict):
@@ -342,7 +342,7 @@ def describe(value):
     return f'an object of class `{type(value).__name__}`'
 
 
-def _is_empty(cell):
+def is_empty(cell):
     try:
         cell.cell_contents
     except ValueError:

@@ -154,6 +154,23 @@ class LayersInClosure(LayerOfBuild):
         return self.function(self.compute(inputs))
 
 
+class LayersInDict(LayersOfBuild):
+    """Adds the layers of `build` to a dict of the constructor."""
+
+    def __init__(self, function, **kwargs):
+        super().__init__(function, **kwargs)
+        self.named = {}
+
+    def build(self, input_shape):
+        self.held = []
+        super().build(input_shape)
+        for name, layer in zip('ab', self.held):
+            self.named[name] = layer
+
+    def call(self, inputs):
+        return self.function(self.named['b'](self.named['a'](inputs)))
+
+
 class ObjectsOfConstructor(WithoutConfig):
     """Stores the weights of `build` in objects of the constructor."""
 
@@ -189,7 +206,7 @@ class Counting(WithoutConfig):
 
 LAYERS = [WithoutConfig, InDict, AtIndex, PartlyInConstructor, InObject, InClosure,
           LayersOfBuild, LayerOfBuild, LayerSetByName, LayersInObjects,
-          LayersInClosure, ObjectsOfConstructor, Counting]
+          LayersInClosure, LayersInDict, ObjectsOfConstructor, Counting]
 
 
 def model_with(layer_class, is_wrapped=False):

@@ -252,3 +252,21 @@ def test_second_model_over_the_same_layers():
     assert clone.both.get_layer('features') is clone.get_layer('features')
     assert len(clone.weights) == len(model.weights)
     assert_equal_and_independent(model, clone)
+
+
+@keras.saving.register_keras_serializable('held')
+def by_global_layer(x):
+    return GLOBALS['layer'](x)
+
+
+GLOBALS = {}
+
+
+def test_registered_function_that_uses_a_global_layer():
+    GLOBALS['layer'] = layers.Dense(3)
+    model = chain(lambda: GLOBALS['layer'], lambda: layers.Lambda(by_global_layer))()
+    clone = clone_model(clone_model(model))
+    clone.set_weights(model.get_weights())
+    expected = outputs_of(model, ONES)
+    model.set_weights([0 * weight for weight in model.get_weights()])
+    np.testing.assert_allclose(outputs_of(clone, ONES), expected, rtol=1e-6)

@@ -420,14 +420,19 @@ class _Cloner(Cloner):
 
     def copy_unreachable_values(self, clone):
         """Copies the values that `clone.set_weights` does not set: of layers that
-        only a function refers to, and of variables that are not weights."""
+        only a function refers to, and of variables that are not weights.
+
+        The states of a recurrent layer have another shape if `input_tensors` have
+        another batch size.
+        """
         reachable = set(map(id, clone.weights))
         pairs = self.paired_state()
         for layer, new_layer in self.pairs:
             if isinstance(new_layer, Layer):
                 pairs += zip(layer.weights, new_layer.weights)
         for old, new in pairs:
-            if id(new) not in reachable and hasattr(old, "assign"):
+            is_variable = id(new) not in reachable and hasattr(old, "assign")
+            if is_variable and new.shape == old.shape:
                 new.assign(old)
 
     def _model(self, model, input_tensors=None, call_function=None):
@@ -584,10 +589,11 @@ def _values_in(value):
 
 def _is_backend_variable(value):
     """Returns whether a value is a backend variable, not a Keras one."""
+    # Not `hasattr(value, ...)`, which may run code of the user.
     return (
-        ops.is_tensor(value)
-        and hasattr(value, "assign")
+        hasattr(type(value), "assign")
         and not isinstance(value, Variable)
+        and ops.is_tensor(value)
     )
 
 
