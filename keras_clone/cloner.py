@@ -525,7 +525,7 @@ class Cloner:
             if old is value and type(value) in ATOMS:
                 continue
             if (is_new and self._is_lost(value, old) and
-                    name not in names_set_by(type(layer), _METHODS_KERAS_CALLS)):
+                    not _may_be_set_by_call(layer, name, value)):
                 new = self._copy_of_lost(value)
             elif is_new and old is MISSING and _hides_method(layer, name, value):
                 new = self.value(value)
@@ -855,20 +855,57 @@ _METHODS_KERAS_CALLS = ('build', 'call', '__call__', 'compute_mask',
                         'compute_output_shape', 'compute_output_spec')
 
 
+# The methods that change a list, deque, set or dict.
+_METHODS_THAT_FILL = frozenset([
+    'add', 'append', 'appendleft', 'clear', 'discard', 'extend', 'extendleft',
+    'insert', 'pop', 'popitem', 'popleft', 'remove', 'setdefault', 'update'])
+
+
+def _may_be_set_by_call(layer, name, value):
+    """Returns whether a call of a layer may set an attribute, or fill it."""
+    arguments = type(layer), _METHODS_KERAS_CALLS
+    return name in names_set_by(*arguments) or (
+        isinstance(value, MUTABLE) and name in _names_filled_by(*arguments))
+
+
 @functools.lru_cache(maxsize=1024)
 def names_set_by(cls, methods):
     """Returns the names of the attributes that methods of a class, or methods they
     use, set by an assignment such as `self.name = ...`."""
-    names, seen, waiting = set(), set(), list(methods)
+    return {each.argval for code in _codes_used_by(cls, methods)
+            for each in dis.get_instructions(code) if each.opname == 'STORE_ATTR'}
+
+
+@functools.lru_cache(maxsize=1024)
+def _names_filled_by(cls, methods):
+    """Returns the names of the attributes that methods of a class, or methods they
+    use, may fill: by `self.name.append(...)`, `self.name[key] = ...` or by means of
+    a local variable."""
+    names = set()
+    for code in _codes_used_by(cls, methods):
+        steps = list(dis.get_instructions(code))
+        sets_items = any(each.opname in ('STORE_SUBSCR', 'DELETE_SUBSCR')
+                         for each in steps)
+        names.update(
+            step.argval for step, following in zip(steps, steps[1:])
+            if step.opname == 'LOAD_ATTR' and (
+                sets_items or following.opname == 'STORE_FAST' or
+                following.opname in ('LOAD_ATTR', 'LOAD_METHOD') and
+                following.argval in _METHODS_THAT_FILL))
+    return names
+
+
+def _codes_used_by(cls, methods):
+    """Returns the code objects of methods of a class and of methods they use."""
+    found, seen, waiting = [], set(), list(methods)
     while waiting:
         name = waiting.pop()
         if name not in seen:
             seen.add(name)
-            for code in _codes(cls, name):
-                waiting += code.co_names
-                names.update(each.argval for each in dis.get_instructions(code)
-                             if each.opname == 'STORE_ATTR')
-    return names
+            codes = _codes(cls, name)
+            found += codes
+            waiting += [used for code in codes for used in code.co_names]
+    return found
 
 
 def _hides_method(layer, name, value):

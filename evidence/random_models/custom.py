@@ -458,6 +458,77 @@ class Remembers(OneShape):
         return self.given[0]
 
 
+class FillsInBuild(OneShape):
+    """Computes with what `build` adds to containers of the constructor."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.factors, self.named = [], {}
+
+    def build(self, input_shape):
+        self.factors.append(.5)
+        self.named[f'factor {len(self.named)}'] = 3.
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return sum(self.factors) * sum(self.named.values()) * inputs
+
+
+class Factor:
+    """A callable object, whose number may be changed."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __call__(self, x):
+        return self.number * x
+
+
+class Incomparable:
+    __hash__ = None
+
+    def __eq__(self, other):
+        raise RuntimeError('These objects cannot be compared.')
+
+
+class Applies(OneShape):
+    """Applies functions and objects that its constructor chooses."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.functions = [scaled]
+        self.factor, self.factors = Factor(2.), [Factor(.5)]
+        self.unused = [Incomparable(), np.array([np.ones(2), np.ones(3)], object)]
+
+    def call(self, inputs):
+        for function in [*self.functions, self.factor, *self.factors]:
+            inputs = function(inputs)
+        return inputs
+
+
+def with_changed_number():
+    layer = Applies()
+    layer.factor.number = 3.
+    return layer
+
+
+def with_other_objects():
+    layer = Applies()
+    layer.factor, layer.factors = Factor(-1.), [Factor(.25)]
+    return layer
+
+
+def with_more_functions():
+    layer = Applies()
+    layer.functions = [scaled, swish]
+    return layer
+
+
+CHANGED_OBJECTS = {'changed number': with_changed_number,
+                   'more functions': with_more_functions,
+                   'other objects': with_other_objects}
+
+
 class Careful(OneShape):
     """Has a property whose setter checks and converts the value."""
 

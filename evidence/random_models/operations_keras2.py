@@ -19,11 +19,12 @@ from keras_clone.check import gallery
 from keras_clone.check.gallery import MinimalCell, gelu
 
 from evidence.random_models.custom import (
-    CONTAINERS, FILLED, FUNCTION_OF, FUNCTION_WAYS, MATRIX, PATCHES, Asks, AtMost,
-    Base, Careful, CarefulWithConfig, Child, Doubled, KeepRate, LayerWithSlot,
-    Limits, Locks, Mode, Plain, Popped, Remembers, Scaled, Scorer, Static, Strange,
-    Strong, by_layer, counter, digest_of, doubled, from_class, layers_in, named,
-    pickled, renamed, scaled, times, with_attributes)
+    CONTAINERS, FILLED, FUNCTION_OF, FUNCTION_WAYS, MATRIX, PATCHES, Applies,
+    Asks, AtMost, Base, Careful, CarefulWithConfig, Child, Doubled, FillsInBuild,
+    KeepRate, LayerWithSlot, Limits, Locks, Mode, Plain, Popped, Remembers,
+    Scaled, Scorer, Static, Strange, Strong, by_layer, counter, digest_of,
+    doubled, from_class, layers_in, named, pickled, renamed, scaled, times,
+    with_attributes)
 from evidence.random_models.operations import (
     BATCH, NESTED, STEPS, UNITS, operation, whole)
 
@@ -1247,7 +1248,9 @@ class Parent(Composed):
 
 ODD = dict([
     ('careful', lambda: Careful(.4)),
+    ('applies', Applies),
     ('careful, config', lambda: CarefulWithConfig(.4)),
+    ('fills in build', FillsInBuild),
     ('delegates', lambda: Delegates(layers.Dense(UNITS))),
     ('local class', lambda: type('Local', (KeepRate,), {'extra': 2})(rate=.1)),
     ('locks', lambda: Locks(.5)),

@@ -15,11 +15,12 @@ import numpy as np
 from keras import Model, Sequential, layers, ops
 
 from evidence.random_models.custom import (
-    CONTAINERS, FILLED, FUNCTION_OF, FUNCTION_WAYS, MATRIX, PATCHES, Asks, AtMost,
-    Careful, CarefulWithConfig, Child, Doubled, KeepRate, LayerWithSlot, Limits,
-    Locks, Mode, OneShape, Popped, Remembers, Scaled, Scorer, Static, Strange,
-    Strong, by_layer, counter, digest_of, doubled, from_class, layers_in, named,
-    pickled, relu, renamed, scaled, times, with_attributes)
+    CHANGED_OBJECTS, CONTAINERS, FILLED, FUNCTION_OF, FUNCTION_WAYS, MATRIX,
+    PATCHES, Applies, Asks, AtMost, Careful, CarefulWithConfig, Child, Doubled,
+    FillsInBuild, KeepRate, LayerWithSlot, Limits, Locks, Mode, OneShape, Popped,
+    Remembers, Scaled, Scorer, Static, Strange, Strong, by_layer, counter,
+    digest_of, doubled, from_class, layers_in, named, pickled, relu, renamed,
+    scaled, times, with_attributes)
 from evidence.random_models.operations import NESTED, STEPS, UNITS, operation, whole
 
 RELEASE = tuple(map(int, keras.__version__.split('.')[:3]))
@@ -1819,10 +1820,13 @@ def _registered(cls):
 
 Decorated = _registered(KeepRate)
 ODD = {
+    **CHANGED_OBJECTS,
+    'applies': Applies,
     'careful': lambda: Careful(.4),
     'careful, config': lambda: CarefulWithConfig(.4),
     'decorated': lambda: Decorated(.3),
     'delegates': lambda: Delegates(layers.Dense(UNITS)),
+    'fills in build': FillsInBuild,
     'local class': lambda: type('Local', (KeepRate,), {'extra': 2})(rate=.1),
     'locks': lambda: Locks(.5),
     'parent': Parent,

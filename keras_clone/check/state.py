@@ -96,7 +96,12 @@ class _Walk:
 
     def _compare_arrays(self, place, x, y):
         mine, its = graphs.as_array(x), graphs.as_array(y)
-        if its is None or mine.dtype != its.dtype or not arrays_close(mine, its):
+        if its is None or mine.dtype != its.dtype or mine.shape != its.shape:
+            yield place, x, y
+        elif mine.dtype == object:
+            yield from self._compare_containers(place, list(mine.flat),
+                                                list(its.flat))
+        elif not arrays_close(mine, its):
             yield place, x, y
 
     # Containers

@@ -51,6 +51,50 @@ def test_layer_whose_config_lacks_an_argument(assert_faithful):
     assert_faithful(chain(lambda: Forgetful(3.)))
 
 
+class AppendsInBuild(layers.Layer):
+    """Computes with what `build` adds to a container of the constructor."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.factors = []
+
+    def build(self, input_shape):
+        self.factors.append(2.)
+        self.built = True
+
+    def call(self, inputs):
+        return inputs * sum(self.factors)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+class AppendsToVariableInBuild(AppendsInBuild):
+    def build(self, input_shape):
+        factors = self.factors
+        factors.append(2.)
+        self.built = True
+
+
+class SetsItemInBuild(AppendsInBuild):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.factors = {}
+
+    def build(self, input_shape):
+        self.factors[str(len(self.factors))] = 2.
+        self.built = True
+
+    def call(self, inputs):
+        return inputs * sum(self.factors.values())
+
+
+@pytest.mark.parametrize('layer_class', [
+    AppendsInBuild, AppendsToVariableInBuild, SetsItemInBuild])
+def test_guard_container_that_build_fills(layer_class, assert_faithful):
+    assert_faithful(chain(layer_class))
+
+
 def test_layer_that_cannot_be_created_again_is_refused():
     model = chain(lambda: Once(2., name='once'))()
     with pytest.raises(ValueError, match="'once'.*`get_config\\(\\)`"):
