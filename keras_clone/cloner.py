@@ -268,8 +268,7 @@ class Cloner:
                 found.update(
                     ((id(layer), name), self._copy_of_lost(value))
                     for name, value in self.attributes(layer).items()
-                    if (self._is_lost(value, current.get(name, MISSING)) or
-                        self._is_lost_object(value, current.get(name))) and
+                    if self._is_lost(value, current.get(name, MISSING)) and
                     not self._is_instance_specific(layer, name))
         return found
 
@@ -572,8 +571,8 @@ class Cloner:
     def _is_lost(self, value, current):
         """Returns whether the clone's value is missing or differs.
 
-        Only plain data and arrays are compared. Other objects may differ in each
-        instance, e.g. in the seed of an initializer, so they can only be missing.
+        Only plain data, arrays and the lengths of containers are compared. Other
+        objects may differ in each instance, so they can only be missing.
         """
         if value is current or value is None and current is MISSING:
             return False
@@ -583,26 +582,14 @@ class Cloner:
             is_other = _is_plain(current) and differ(value, current)
             return ((current is MISSING or is_other) and
                     not self._contains_layer_id(value))
+        if isinstance(value, CONTAINERS):
+            return (isinstance(current, CONTAINERS) and
+                    len(unwrapped(value)) != len(unwrapped(current)) and
+                    not self._walk.reaches(value))
         if is_opaque(value):
             return self.is_array(value) and self._is_other_array(value, current)
-        return (current is None and not isinstance(value, CONTAINERS + FUNCTIONS) and
+        return (current is None and not isinstance(value, FUNCTIONS) and
                 not self._walk.reaches(value))
-
-    def _is_lost_object(self, value, current):
-        """Returns whether the data of a user's object, or the number of objects or
-        functions in a container, differ in the clone, which was called with them."""
-        if self.calls_layers_again or self._walk.reaches(value) or _is_plain(value):
-            return False
-        if isinstance(value, CONTAINERS):
-            old, new = unwrapped(value), unwrapped(current)
-            return isinstance(new, CONTAINERS) and (len(old) != len(new) or any(
-                map(self._is_lost_object, _values(old), _values(new))))
-        if isinstance(value, FUNCTIONS) or is_opaque(value):
-            return False
-        held = dict(attributes_of(current)) if type(current) is type(value) else {}
-        return any(type(held.get(name, '')) not in (int, str) and
-                   self._is_lost(each, held[name])
-                   for name, each in attributes_of(value))
 
     def _is_other_array(self, value, current):
         if current is MISSING or type(current) is not type(value):
@@ -707,9 +694,7 @@ class Cloner:
             is_full = isinstance(new, CONTAINERS) and len(new) == len(old)
             return self.value(value) if self._copies_state or is_full else current
         is_lost = self._copies_state and (
-            current is MISSING or self._is_lost(value, current) or
-            isinstance(new, CONTAINERS) and len(new) != len(old) and
-            not _is_plain(value))
+            current is MISSING or self._is_lost(value, current))
         return self._unshared(value) if is_lost else current
 
     def _have_same_structure(self, container, other):
@@ -809,10 +794,14 @@ class Cloner:
         key = id(value), id(current)
         if key not in self._compared and not is_opaque(value):
             self._compared[key] = current
-            held = dict(attributes_of(current))
+            layer, held = self._place[0], dict(attributes_of(current))
             for name, each in attributes_of(value):
                 old = held.get(name, MISSING)
-                new = self._reconciled(each, old)
+                is_early = old is not MISSING and self._is_lost(each, old) and (
+                    name not in names_set_by(type(layer), _METHODS_KERAS_CALLS) and
+                    name not in _names_set_after_init(type(value)))
+                new = (self._copy_of_lost(each) if is_early
+                       else self._reconciled(each, old))
                 if new is not old and not self._is_specific_to(current, name):
                     object.__setattr__(current, name, new)
         return current
@@ -865,7 +854,8 @@ def _may_be_set_by_call(layer, name, value):
     """Returns whether a call of a layer may set an attribute, or fill it."""
     arguments = type(layer), _METHODS_KERAS_CALLS
     return name in names_set_by(*arguments) or (
-        isinstance(value, MUTABLE) and name in _names_filled_by(*arguments))
+        isinstance(value, MUTABLE + (np.ndarray,)) and
+        name in _names_filled_by(*arguments))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -893,6 +883,13 @@ def _names_filled_by(cls, methods):
                 following.opname in ('LOAD_ATTR', 'LOAD_METHOD') and
                 following.argval in _METHODS_THAT_FILL))
     return names
+
+
+@functools.lru_cache(maxsize=1024)
+def _names_set_after_init(cls):
+    """Returns the names of the attributes that methods other than `__init__` set."""
+    methods = {name for base in cls.__mro__ for name in vars(base)}
+    return names_set_by(cls, tuple(methods - {'__init__', '__new__'}))
 
 
 def _codes_used_by(cls, methods):

@@ -19,7 +19,8 @@ from keras_clone.check import gallery
 from keras_clone.check.gallery import MinimalCell, gelu
 
 from evidence.random_models.custom import (
-    CONTAINERS, FILLED, FUNCTION_OF, FUNCTION_WAYS, MATRIX, PATCHES, Applies,
+    CHANGED_OBJECTS, CONTAINERS, FILLED, FUNCTION_OF, FUNCTION_WAYS, MATRIX,
+    PATCHES, Applies,
     Asks, AtMost, Base, Careful, CarefulWithConfig, Child, Doubled, FillsInBuild,
     KeepRate, LayerWithSlot, Limits, Locks, Mode, Plain, Popped, Remembers,
     Scaled, Scorer, Static, Strange, Strong, by_layer, counter, digest_of,
@@ -1247,17 +1248,17 @@ class Parent(Composed):
 
 
 ODD = dict([
-    ('careful', lambda: Careful(.4)),
     ('applies', Applies),
+    ('careful', lambda: Careful(.4)),
     ('careful, config', lambda: CarefulWithConfig(.4)),
-    ('fills in build', FillsInBuild),
     ('delegates', lambda: Delegates(layers.Dense(UNITS))),
+    ('fills in build', FillsInBuild),
     ('local class', lambda: type('Local', (KeepRate,), {'extra': 2})(rate=.1)),
     ('locks', lambda: Locks(.5)),
     ('parent', Parent),
     ('parent, given', lambda: Parent(3.)),
     ('remembers', Remembers),
-])
+], **CHANGED_OBJECTS)
 
 
 @operation('v', 'v', list(ODD))
