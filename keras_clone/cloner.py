@@ -12,6 +12,7 @@ layers, variables and tensors are. A layer is created in three steps:
    is done before the layer is called, and again at the end, when state that is not
    in the config is copied as well.
 """
+import builtins
 import contextlib
 import copy
 import dis
@@ -797,11 +798,10 @@ class Cloner:
             layer, held = self._place[0], dict(attributes_of(current))
             for name, each in attributes_of(value):
                 old = held.get(name, MISSING)
-                is_early = old is not MISSING and self._is_lost(each, old) and (
+                is_early = type(each) in ATOMS and self._is_lost(each, old) and (
                     name not in names_set_by(type(layer), _METHODS_KERAS_CALLS) and
                     name not in _names_set_after_init(type(value)))
-                new = (self._copy_of_lost(each) if is_early
-                       else self._reconciled(each, old))
+                new = each if is_early else self._reconciled(each, old)
                 if new is not old and not self._is_specific_to(current, name):
                     object.__setattr__(current, name, new)
         return current
@@ -869,20 +869,36 @@ def names_set_by(cls, methods):
 @functools.lru_cache(maxsize=1024)
 def _names_filled_by(cls, methods):
     """Returns the names of the attributes that methods of a class, or methods they
-    use, may fill: by `self.name.append(...)`, `self.name[key] = ...` or by means of
-    a local variable."""
+    use, may fill: by `self.name.append(...)`, by `self.name[key] = ...`, by way of a
+    local variable, or in a function that they are passed to."""
     names = set()
     for code in _codes_used_by(cls, methods):
         steps = list(dis.get_instructions(code))
         sets_items = any(each.opname in ('STORE_SUBSCR', 'DELETE_SUBSCR')
                          for each in steps)
         names.update(
-            step.argval for step, following in zip(steps, steps[1:])
+            step.argval for i, step in enumerate(steps[:-1])
             if step.opname == 'LOAD_ATTR' and (
-                sets_items or following.opname == 'STORE_FAST' or
-                following.opname in ('LOAD_ATTR', 'LOAD_METHOD') and
-                following.argval in _METHODS_THAT_FILL))
+                sets_items or _may_fill(steps[i + 1], steps[max(i - 2, 0)])))
     return names
+
+
+def _may_fill(following, called):
+    """Returns whether an instruction that follows the access of an attribute may
+    fill its container.
+
+    # Arguments
+        following: the instruction.
+        called: the instruction that loads the function, if `following` calls one
+            with the attribute as its only argument.
+    """
+    if following.opname.startswith(('CALL', 'PRECALL')):
+        is_builtin = called.opname == 'LOAD_GLOBAL' and hasattr(
+            builtins, called.argval)
+        return not is_builtin
+    return following.opname == 'STORE_FAST' or (
+        following.opname in ('LOAD_ATTR', 'LOAD_METHOD') and
+        following.argval in _METHODS_THAT_FILL)
 
 
 @functools.lru_cache(maxsize=1024)

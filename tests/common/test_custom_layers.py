@@ -76,6 +76,33 @@ class AppendsToVariableInBuild(AppendsInBuild):
         self.built = True
 
 
+def append_two(numbers):
+    numbers.append(2.)
+
+
+class PassesToFunctionInBuild(AppendsInBuild):
+    def build(self, input_shape):
+        append_two(self.factors)
+        self.built = True
+
+
+class Numbers:
+    def __init__(self):
+        self.numbers = []
+
+    def append(self, number):
+        self.numbers.append(number)
+
+    def __iter__(self):
+        return iter(self.numbers)
+
+
+class AppendsToObjectInBuild(AppendsInBuild):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.factors = Numbers()
+
+
 class SetsItemInBuild(AppendsInBuild):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -90,7 +117,8 @@ class SetsItemInBuild(AppendsInBuild):
 
 
 @pytest.mark.parametrize('layer_class', [
-    AppendsInBuild, AppendsToVariableInBuild, SetsItemInBuild])
+    AppendsInBuild, AppendsToObjectInBuild, AppendsToVariableInBuild,
+    PassesToFunctionInBuild, SetsItemInBuild])
 def test_guard_container_that_build_fills(layer_class, assert_faithful):
     assert_faithful(chain(layer_class))
 
