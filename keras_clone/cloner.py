@@ -896,7 +896,7 @@ def _may_fill(following, called):
         is_builtin = called.opname == 'LOAD_GLOBAL' and hasattr(
             builtins, called.argval)
         return not is_builtin
-    return following.opname == 'STORE_FAST' or (
+    return following.opname.startswith('STORE_FAST') or (
         following.opname in ('LOAD_ATTR', 'LOAD_METHOD') and
         following.argval in _METHODS_THAT_FILL)
 
