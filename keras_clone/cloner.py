@@ -270,7 +270,10 @@ class Cloner:
                     ((id(layer), name), self._copy_of_lost(value))
                     for name, value in self.attributes(layer).items()
                     if self._is_lost(value, current.get(name, MISSING)) and
-                    not self._is_instance_specific(layer, name))
+                    not self._is_instance_specific(layer, name) and
+                    # Each call may add an object to a container.
+                    (_is_plain(value) or not isinstance(value, CONTAINERS) or
+                     not _may_be_set_by_call(layer, name, value)))
         return found
 
     def count_weight_mismatches(self):
