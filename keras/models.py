@@ -14,10 +14,10 @@ from itertools import zip_longest
 
 from keras_clone.cloner import Cloner
 from keras_clone.cloner import clone_with_lost_attributes
-from keras_clone.cloner import names_set_by
 from keras_clone.holding import ATOMS
 from keras_clone.holding import attributes_of
 from keras_clone.holding import parts_of
+from keras_clone.methods import names_set_by
 from keras_clone.nodes import in_call_order
 
 from . import backend as K

@@ -12,13 +12,10 @@ layers, variables and tensors are. A layer is created in three steps:
    is done before the layer is called, and again at the end, when state that is not
    in the config is copied as well.
 """
-import builtins
 import contextlib
 import copy
-import dis
 import enum
 import functools
-import inspect
 import types
 import weakref
 from collections.abc import Collection
@@ -42,6 +39,10 @@ from keras_clone.holding import parts_of
 from keras_clone.holding import container_like
 from keras_clone.holding import fill
 from keras_clone.holding import unwrapped
+from keras_clone.methods import METHODS_KERAS_CALLS
+from keras_clone.methods import may_be_set_by_call
+from keras_clone.methods import names_set_after_init
+from keras_clone.methods import names_set_by
 
 MISSING = type('Missing', (), {'__repr__': lambda self: 'missing'})()
 
@@ -273,7 +274,7 @@ class Cloner:
                     not self._is_instance_specific(layer, name) and
                     # Each call may add an object to a container.
                     (_is_plain(value) or not isinstance(value, CONTAINERS) or
-                     not _may_be_set_by_call(layer, name, value)))
+                     not may_be_set_by_call(type(layer), name, value)))
         return found
 
     def count_weight_mismatches(self):
@@ -528,7 +529,7 @@ class Cloner:
             if old is value and type(value) in ATOMS:
                 continue
             if (is_new and self._is_lost(value, old) and
-                    not _may_be_set_by_call(layer, name, value)):
+                    not may_be_set_by_call(type(layer), name, value)):
                 new = self._copy_of_lost(value)
             elif is_new and old is MISSING and _hides_method(layer, name, value):
                 new = self.value(value)
@@ -802,8 +803,8 @@ class Cloner:
             for name, each in attributes_of(value):
                 old = held.get(name, MISSING)
                 is_early = type(each) in ATOMS and self._is_lost(each, old) and (
-                    name not in names_set_by(type(layer), _METHODS_KERAS_CALLS) and
-                    name not in _names_set_after_init(type(value)))
+                    name not in names_set_by(type(layer), METHODS_KERAS_CALLS) and
+                    name not in names_set_after_init(type(value)))
                 new = each if is_early else self._reconciled(each, old)
                 if new is not old and not self._is_specific_to(current, name):
                     object.__setattr__(current, name, new)
@@ -842,106 +843,10 @@ def clone_with_lost_attributes(make):
     return cloner, clone
 
 
-# The methods of a layer that Keras uses to build and call it.
-_METHODS_KERAS_CALLS = ('build', 'call', '__call__', 'compute_mask',
-                        'compute_output_shape', 'compute_output_spec')
-
-
-# The methods that change a list, deque, set or dict.
-_METHODS_THAT_FILL = frozenset([
-    'add', 'append', 'appendleft', 'clear', 'discard', 'extend', 'extendleft',
-    'insert', 'pop', 'popitem', 'popleft', 'remove', 'setdefault', 'update'])
-
-
-def _may_be_set_by_call(layer, name, value):
-    """Returns whether a call of a layer may set an attribute, or fill it."""
-    arguments = type(layer), _METHODS_KERAS_CALLS
-    return name in names_set_by(*arguments) or (
-        isinstance(value, MUTABLE + (np.ndarray,)) and
-        name in _names_filled_by(*arguments))
-
-
-@functools.lru_cache(maxsize=1024)
-def names_set_by(cls, methods):
-    """Returns the names of the attributes that methods of a class, or methods they
-    use, set by an assignment such as `self.name = ...`."""
-    return {each.argval for code in _codes_used_by(cls, methods)
-            for each in dis.get_instructions(code) if each.opname == 'STORE_ATTR'}
-
-
-@functools.lru_cache(maxsize=1024)
-def _names_filled_by(cls, methods):
-    """Returns the names of the attributes that methods of a class, or methods they
-    use, may fill: by `self.name.append(...)`, by `self.name[key] = ...`, by way of a
-    local variable, or in a function that they are passed to."""
-    names = set()
-    for code in _codes_used_by(cls, methods):
-        steps = list(dis.get_instructions(code))
-        sets_items = any(each.opname in ('STORE_SUBSCR', 'DELETE_SUBSCR')
-                         for each in steps)
-        names.update(
-            step.argval for i, step in enumerate(steps[:-1])
-            if step.opname == 'LOAD_ATTR' and (
-                sets_items or _may_fill(steps[i + 1], steps[max(i - 2, 0)])))
-    return names
-
-
-def _may_fill(following, called):
-    """Returns whether an instruction that follows the access of an attribute may
-    fill its container.
-
-    # Arguments
-        following: the instruction.
-        called: the instruction that loads the function, if `following` calls one
-            with the attribute as its only argument.
-    """
-    if following.opname.startswith(('CALL', 'PRECALL')):
-        is_builtin = called.opname == 'LOAD_GLOBAL' and hasattr(
-            builtins, called.argval)
-        return not is_builtin
-    return following.opname.startswith('STORE_FAST') or (
-        following.opname in ('LOAD_ATTR', 'LOAD_METHOD') and
-        following.argval in _METHODS_THAT_FILL)
-
-
-@functools.lru_cache(maxsize=1024)
-def _names_set_after_init(cls):
-    """Returns the names of the attributes that methods other than `__init__` set."""
-    methods = {name for base in cls.__mro__ for name in vars(base)}
-    return names_set_by(cls, tuple(methods - {'__init__', '__new__'}))
-
-
-def _codes_used_by(cls, methods):
-    """Returns the code objects of methods of a class and of methods they use."""
-    found, seen, waiting = [], set(), list(methods)
-    while waiting:
-        name = waiting.pop()
-        if name not in seen:
-            seen.add(name)
-            codes = _codes(cls, name)
-            found += codes
-            waiting += [used for code in codes for used in code.co_names]
-    return found
-
-
 def _hides_method(layer, name, value):
     """Returns whether a user has set a function in place of a method of a layer."""
     method = getattr(type(layer), name, None)
     return isinstance(value, FUNCTIONS) and callable(method)
-
-
-def _codes(cls, name):
-    """Returns the code objects of a method or property in all base classes."""
-    found = []
-    for base in cls.__mro__:
-        value = vars(base).get(name)
-        for each in ([value.fget, value.fset] if isinstance(value, property)
-                     else [getattr(value, '__func__', value)]):
-            found.append(getattr(inspect.unwrap(each), '__code__', None))
-    found = [code for code in found if code]
-    for code in found:  # The list grows in the loop.
-        found += filter(inspect.iscode, code.co_consts)
-    return found
 
 
 def _is_plain(value, holders=()):

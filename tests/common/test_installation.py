@@ -207,7 +207,8 @@ def test_the_wheel_has_the_runtime_the_overlays_and_the_check_alone(wheel):
     assert names - checks == {'keras-clone.pth', 'keras_clone_start.py'} | {
         'keras_clone/' + name for name in (
             '__init__.py', '__main__.py', 'cloner.py', 'holding.py', 'hook.py',
-            'keras/engine/network.py', 'keras/models.py', 'nodes.py', 'overlay.py')}
+            'keras/engine/network.py', 'keras/models.py', 'methods.py', 'nodes.py',
+            'overlay.py')}
 
 
 @pytest.mark.parametrize('install', [install_editable, install_develop])
