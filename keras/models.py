@@ -135,8 +135,6 @@ class _Cloner(Cloner):
         tensor_map: dict {id of a tensor or of a mask: its clone}.
     """
 
-    calls_layers_again = False
-
     def __init__(self, model, layer_map=None, attributes=None):
         super().__init__(model, layer_map, attributes)
         self.tensor_map = {}
@@ -174,6 +172,9 @@ class _Cloner(Cloner):
         if hasattr(x, '_keras_history'):
             return all(id(y) in self.tensor_map for y in get_source_inputs(x))
         return id(x) in self.tensor_map or not self._replaced_operands(x)[0]
+
+    def is_called_later(self, clone):
+        return not getattr(clone, 'built', True)
 
     def layers_within(self, model):
         found, waiting = {}, [model]
@@ -276,6 +277,8 @@ class _Cloner(Cloner):
                        for weight in vars(layer).get(name, [])]
             if all(weight is not None for weight in weights):
                 vars(clone)[name] = weights
+        if layer.built and len(self.own_state(clone)) == len(self.own_state(layer)):
+            clone.built = True  # A user may have built the original without a call.
         self._add_losses_of_weights(layer, clone)
 
     def _add_losses_as_called(self, network):

@@ -81,10 +81,6 @@ class Cloner:
 
     # To be defined by an overlay.
 
-    # Whether a model calls its layers whenever it is used, so that attributes that
-    # are set after the first call still have an effect.
-    calls_layers_again = True
-
     def is_layer(self, value):
         """Returns whether a value is a layer or another operation of a node."""
         raise NotImplementedError
@@ -99,6 +95,11 @@ class Cloner:
 
     def is_tensor(self, value):
         """Returns whether a value is a symbolic tensor."""
+        raise NotImplementedError
+
+    def is_called_later(self, clone):
+        """Returns whether attributes that are now set on a layer of the clone still
+        have an effect, because a call will read them."""
         raise NotImplementedError
 
     def layers_within(self, model):
@@ -674,7 +675,8 @@ class Cloner:
         if type(current) is type(value):
             new = self._pair(value, current)
             return new if self._copies_state else current
-        if self._copies_state and self.calls_layers_again:
+        clone = self.layer_map.get(id(self._place[0]))
+        if self._copies_state and self.is_called_later(clone):
             return self.state(value)
         return current
 

@@ -601,6 +601,7 @@ def test_layer_outside_of_the_graph():
     model, clone = with_attribute(make)
     assert clone.attached is not model.attached
     clone.set_weights(model.get_weights())
+    assert len(clone.attached.weights) == len(model.attached.weights)
     for original, cloned in zip(model.attached.get_weights(),
                                 clone.attached.get_weights()):
         np.testing.assert_allclose(cloned, original)

@@ -749,7 +749,7 @@ def test_policy_of_the_clone_is_not_the_current_global_one():
 def test_guard_map_of_policies(make, assert_faithful):
     def build():
         policy = keras.dtype_policies.DTypePolicyMap('float32')
-        policy['.*query'] = 'mixed_bfloat16'
+        policy['.*attention_output'] = 'mixed_bfloat16'
         x = keras.Input((4, 3))
         layer = make(policy)
         is_attention = isinstance(layer, layers.MultiHeadAttention)
@@ -757,7 +757,7 @@ def test_guard_map_of_policies(make, assert_faithful):
     assert_faithful(build)
     clone = clone_model(build())
     policies = {each.name: each.compute_dtype for each in clone._flatten_layers()}
-    assert policies.get('query', 'bfloat16') == 'bfloat16'
+    assert policies.get('attention_output', 'bfloat16') == 'bfloat16'
 
 
 def test_map_of_policies_of_a_layer_without_config():

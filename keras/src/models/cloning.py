@@ -196,6 +196,9 @@ class _Cloner(Cloner):
             ops.is_tensor(value) and not _is_backend_variable(value)
         )
 
+    def is_called_later(self, clone):
+        return True
+
     def layers_within(self, model):
         return model._flatten_layers()
 
