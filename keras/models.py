@@ -174,10 +174,10 @@ class _Cloner(Cloner):
         return id(x) in self.tensor_map or not self._replaced_operands(x)[0]
 
     def is_called_later(self, clone):
-        # A user may build a layer without a call and set it on the model.
+        # A user may build a layer without calling it, and set it on the model.
         model = self.layer_map.get(id(self.model))
-        return not getattr(clone, 'built', True) and any(
-            each is clone for each in vars(model or self).values())
+        return (model is not None and not getattr(clone, 'built', True) and
+                any(each is clone for each in vars(model).values()))
 
     def layers_within(self, model):
         found, waiting = {}, [model]
@@ -281,7 +281,7 @@ class _Cloner(Cloner):
             if all(weight is not None for weight in weights):
                 vars(clone)[name] = weights
         if layer.built and len(self.own_state(clone)) == len(self.own_state(layer)):
-            clone.built = True
+            clone.built = True  # Otherwise, its next call would create new weights.
         self._add_losses_of_weights(layer, clone)
 
     def _add_losses_as_called(self, network):

@@ -626,9 +626,12 @@ class Cloner:
         return self._trial_attributes[id(layer)]
 
     def _is_specific_to(self, holder, name):
-        """Returns whether an integer or a string differs in each new object. That is
-        assumed of objects of Keras, whose initializers draw seeds, and if no other
-        instance of the layer has such an object at the same place."""
+        """Returns whether an attribute of an object that a layer holds is an integer
+        or a string that differs in each new object.
+
+        This is assumed for objects of Keras, whose initializers draw seeds, and for
+        objects that a new instance of the layer does not hold at the same place.
+        """
         current = dict(attributes_of(holder)).get(name)
         if type(current) not in (int, str):
             return False

@@ -1,11 +1,13 @@
 """Tells which attributes the methods of a class set or fill, from their byte code.
 
-What they set is not set in a clone before they run.
+The clone of a layer sets these attributes itself when it is called. They are not
+copied to it before that.
 """
 import builtins
 import dis
 import functools
 import inspect
+import types
 
 import numpy as np
 
@@ -79,7 +81,9 @@ def _may_fill(following, called):
 @functools.lru_cache(maxsize=1024)
 def names_set_after_init(cls):
     """Returns the names of the attributes that methods other than `__init__` set."""
-    methods = {name for base in cls.__mro__ for name in vars(base)}
+    # Other attributes of a class may run code of the user when they are inspected.
+    methods = {name for base in cls.__mro__ for name, value in vars(base).items()
+               if isinstance(value, (types.FunctionType, property))}
     return names_set_by(cls, tuple(methods - {'__init__', '__new__'}))
 
 

@@ -12,8 +12,14 @@ from keras.models import clone_model
 from major_versions import chain
 
 
+class RaisesIfAsked:
+    def __getattr__(self, name):
+        raise RuntimeError('This object has no attributes.')
+
+
 class Scaler:
     numbers = itertools.count()
+    of_class = RaisesIfAsked()
 
     def __init__(self, factor):
         self.factor = factor
@@ -101,11 +107,6 @@ class RaisesIfCompared:
 
     def __eq__(self, other):
         raise RuntimeError('These objects cannot be compared.')
-
-
-class RaisesIfAsked:
-    def __getattr__(self, name):
-        raise RuntimeError('This object has no attributes.')
 
 
 @pytest.mark.parametrize('make', [
