@@ -28,7 +28,7 @@ PLOT = 'docs/performance-{}.svg'
 # The code of `clone_model`.
 OWN = tuple(os.path.join(records.ROOT, *path) for path in (
     ['keras', ''], ['keras_clone', 'cloner.py'], ['keras_clone', 'holding.py'],
-    ['keras_clone', 'nodes.py']))
+    ['keras_clone', 'methods.py'], ['keras_clone', 'nodes.py']))
 
 # name: shown in the table. family, size: for the plot; None for gallery models.
 Subject = collections.namedtuple('Subject', 'name family size build')

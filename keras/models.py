@@ -139,6 +139,7 @@ class _Cloner(Cloner):
         super().__init__(model, layer_map, attributes)
         self.tensor_map = {}
         self._variables = None
+        self._has_nested_models = None
 
     def clone(self, input_tensors=None):
         """Clones the model; see `clone_model`."""
@@ -194,10 +195,12 @@ class _Cloner(Cloner):
         waiting = list(self.attributes(layer).values())
         while waiting:
             value = waiting.pop()
+            if type(value) in ATOMS or id(value) in seen:
+                continue
+            seen.add(id(value))
             if isinstance(value, Layer):
                 held.append(value)
-            elif id(value) not in seen and type(value) not in ATOMS:
-                seen.add(id(value))
+            else:
                 waiting += parts_of(value)
         return held
 
@@ -328,9 +331,7 @@ class _Cloner(Cloner):
         if self._copies_weights and layer.built and not layer._inbound_nodes:
             # A layer called its `build`: the input shape is not known.
             return self.copied_with_weights(layer)
-        inner = self.layers_within(layer)[1:]
-        if K.backend() == 'tensorflow' and any(isinstance(each, Network)
-                                               for each in inner):
+        if K.backend() == 'tensorflow' and self._holds_network(layer):
             # Try it in a scratch graph first: a failed attempt would leave parts of
             # the nested model in the default graph.
             try:
@@ -338,6 +339,16 @@ class _Cloner(Cloner):
             except Exception as error:
                 return self._copied(layer, error)
         return super().recreated(layer)
+
+    def _holds_network(self, layer):
+        """Returns whether a layer holds a nested model."""
+        if self._has_nested_models is None:  # Searched once: it takes time.
+            self._has_nested_models = self._contains_network(self.model)
+        return self._has_nested_models and self._contains_network(layer)
+
+    def _contains_network(self, layer):
+        return any(isinstance(each, Network)
+                   for each in self.layers_within(layer)[1:])
 
     def trial_instance(self, layer):
         if K.backend() != 'tensorflow':
@@ -463,10 +474,13 @@ class _Cloner(Cloner):
 
     def _add_losses(self, network, clone):
         """Adds the losses that were added to the model itself, not to a layer."""
+        losses = network.get_losses_for(None)
+        if not losses:
+            return
         # A model that was called also has the losses of its layers.
         of_layers = set(id(loss) for layer in self.layers_within(network)[1:]
                         for loss in layer._losses)
-        clone.add_loss([self.value(loss) for loss in network.get_losses_for(None)
+        clone.add_loss([self.value(loss) for loss in losses
                         if id(loss) not in of_layers])
 
     def _clone_node(self, node):
@@ -492,7 +506,7 @@ class _Cloner(Cloner):
         held = [(name, vars(layer).get(name))
                 for name in names_set_by(type(layer), ('build',))]
         replaced = [(name, value) for name, value in held
-                    if K.is_tensor(value) and id(value) not in own]
+                    if id(value) not in own and K.is_tensor(value)]
         if not replaced:
             return
         self.build(layer, clone)

@@ -497,10 +497,12 @@ class Cloner:
     def _pair_state(self, layer, clone):
         """Pairs, by position, the variables that no attribute has paired."""
         old, new = self.own_state(layer), self.own_state(clone)
-        if len(old) == len(new):
+        unpaired = [pair for pair in zip(old, new)
+                    if id(pair[0]) not in self._state_map]
+        if unpaired and len(old) == len(new):
             paired = set(map(id, self._state_map.values()))
-            for x, y in zip(old, new):
-                if id(x) not in self._state_map and id(y) not in paired:
+            for x, y in unpaired:
+                if id(y) not in paired:
                     self._pair(x, y)
 
     @contextlib.contextmanager
@@ -525,10 +527,10 @@ class Cloner:
     def _reconcile(self, layer, clone, is_new=False):
         current, outer = self.attributes(clone), self._place
         for name, value in self.attributes(layer).items():
-            self._place = layer, name
             old = current.get(name, MISSING)
             if old is value and type(value) in ATOMS:
                 continue
+            self._place = layer, name
             if (is_new and self._is_lost(value, old) and
                     not may_be_set_by_call(type(layer), name, value)):
                 new = self._copy_of_lost(value)
@@ -807,6 +809,8 @@ class Cloner:
             layer, held = self._place[0], dict(attributes_of(current))
             for name, each in attributes_of(value):
                 old = held.get(name, MISSING)
+                if old is each and type(each) in ATOMS:
+                    continue
                 is_early = type(each) in ATOMS and self._is_lost(each, old) and (
                     name not in names_set_by(type(layer), METHODS_KERAS_CALLS) and
                     name not in names_set_after_init(type(value)))
@@ -856,7 +860,7 @@ def _hides_method(layer, name, value):
 
 def _is_plain(value, holders=()):
     """Returns whether a value is plain data or a container of plain data."""
-    if not isinstance(value, CONTAINERS):
+    if type(value) in ATOMS or not isinstance(value, CONTAINERS):
         return type(value) in ATOMS
     value = unwrapped(value)
     if holds_atoms(value):

@@ -239,11 +239,17 @@ def _names(code):
 
 def unwrapped(value):
     """Returns the container inside a wrapper by which TensorFlow tracks it."""
-    if str(type(value).__module__).startswith('tensorflow'):
+    if _package(type(value)).startswith('tensorflow'):
         wrapped = getattr(value, '__wrapped__', value)
         if isinstance(wrapped, (list, tuple, dict)):
             return wrapped
     return value
+
+
+@functools.lru_cache(maxsize=1024)
+def _package(cls):
+    """Returns the name of the package that defines a class."""
+    return str(cls.__module__).split('.')[0]
 
 
 def holds_atoms(container):
@@ -256,7 +262,7 @@ def holds_atoms(container):
 
 def is_tracked(container):
     """Returns whether Keras or TensorFlow has replaced a container to track it."""
-    return type(container).__module__.split('.')[0] in ('keras', 'tensorflow')
+    return _package(type(container)) in ('keras', 'tensorflow')
 
 
 def empty_like(container):
@@ -302,8 +308,10 @@ def attributes_of(value):
     """Returns the instance attributes of an object, `__slots__` included, as pairs
     (name, value)."""
     found = list(getattr(value, '__dict__', {}).items())
-    return found + [(name, getattr(value, name)) for name in _slots(type(value))
-                    if hasattr(value, name)]
+    for name in _slots(type(value)):
+        if hasattr(value, name):
+            found.append((name, getattr(value, name)))
+    return found
 
 
 @functools.lru_cache(maxsize=1024)
@@ -320,8 +328,7 @@ def _slots(cls):
 
 def is_opaque(value):
     """Returns whether an object cannot be searched or cannot be copied."""
-    return (isinstance(value, _OPAQUE_TYPES) or
-            str(type(value).__module__).split('.')[0] in _OPAQUE)
+    return isinstance(value, _OPAQUE_TYPES) or _package(type(value)) in _OPAQUE
 
 
 def empty_instance(value):

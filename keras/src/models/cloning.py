@@ -251,13 +251,13 @@ class _Cloner(Cloner):
         return new
 
     def attributes(self, layer):
-        found, inner = dict(attributes_of(layer)), vars(layer).get("_modules")
-        if inner:  # On the PyTorch backend, sublayers are stored here.
-            found = {**found, **inner}
-        own = _keras_attributes(_keras_base(layer))
+        found = attributes_of(layer)
+        # On the PyTorch backend, sublayers are stored here.
+        found += (vars(layer).get("_modules") or {}).items()
+        own = _keras_attributes(_keras_base(type(layer)))
         return {
             name: value
-            for name, value in found.items()
+            for name, value in found
             if name not in own and not name.startswith("_self_")
         }
 
@@ -330,13 +330,13 @@ class _Cloner(Cloner):
             clone._auto_config = layer._auto_config
             return clone
         clone = type(layer).__new__(type(layer))
-        base = _keras_base(layer)
+        base = _keras_base(type(layer))
         base.__init__(clone, name=layer.name)
         clone._auto_config = layer._auto_config
         clone.activity_regularizer = self.value(layer.activity_regularizer)
         clone._dtype_policy = self.value(layer._dtype_policy)
         clone._input_spec = layer._input_spec
-        clone._build_shapes_dict = layer._build_shapes_dict
+        clone._build_shapes_dict = copy.copy(layer._build_shapes_dict)
         for name in _keras_attributes(base):
             value = vars(layer).get(name)
             if type(value) is bool and name not in ("built", "_called", "_lock"):
@@ -384,7 +384,9 @@ class _Cloner(Cloner):
         for layer, clone in self.pairs:
             # A shared layer may have been built by another of its calls.
             shapes = getattr(layer, "_build_shapes_dict", None)
-            if copy_state and type(clone) is type(layer) and shapes:
+            if not (copy_state and type(clone) is type(layer) and shapes):
+                continue
+            if clone._build_shapes_dict != shapes:
                 clone._build_shapes_dict = dict(shapes)
 
     def finish_layer(self, layer, clone):
@@ -604,12 +606,11 @@ def _is_graph(layer):
     return isinstance(layer, (Functional, Sequential))
 
 
-def _keras_base(layer):
+@functools.lru_cache(maxsize=1024)
+def _keras_base(cls):
     """Returns the Keras base class that determines which attributes Keras itself
     sets on a layer."""
-    for base in _KERAS_BASES:
-        if isinstance(layer, base):
-            return base
+    return next(base for base in _KERAS_BASES if issubclass(cls, base))
 
 
 @functools.lru_cache(maxsize=None)
