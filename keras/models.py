@@ -186,10 +186,10 @@ class _Cloner(Cloner):
             layer = waiting.pop()
             if id(layer) not in found:
                 found[id(layer)] = layer
-                waiting.extend(self._held_layers(layer))
+                waiting.extend(self._layers_held_by(layer))
         return list(found.values())
 
-    def _held_layers(self, layer):
+    def _layers_held_by(self, layer):
         """Returns the layers that a layer holds, in attributes of any kind."""
         held, seen = list(getattr(layer, '_layers', [])), set()
         waiting = list(self.attributes(layer).values())
@@ -455,6 +455,7 @@ class _Cloner(Cloner):
     def _graph_network(self, network, input_tensors):
         for x, y in zip(network.inputs, input_tensors):
             self.tensor_map[id(x)] = y
+        self._called_layers.update(map(id, network.layers))
         for node in _nodes_in_call_order(network):
             self._clone_node(node)
         inputs = _source_inputs(input_tensors)
@@ -493,6 +494,7 @@ class _Cloner(Cloner):
                              'inputs of the model.'.format(layer.name))
         arguments = self.call_argument(node.arguments or {})
         inputs = [self.tensor(x) for x in _call_inputs(node)]
+        self.build_held_layers()
         self._replace_weights(node.outbound_layer, layer)
         self._add_losses_as_called(node.outbound_layer)
         with self._trainable_as_called(node.outbound_layer):

@@ -74,6 +74,8 @@ class Cloner:
         self._clones = set()  # The ids of all clones.
         # (layer, copy that was not built yet, the layers that the copy holds)
         self._unfinished = []
+        # Layers that others hold, and the ids of layers that the clone will call.
+        self._held_layers, self._called_layers = [], set()
         self._walk = Walk(self._needs_replacement, self._replacement)
         self._place = None, None  # (layer, name): the attribute that is reconciled.
         self._copies_state = self._has_stale_copies = self._copies_weights = False
@@ -187,6 +189,24 @@ class Cloner:
                     and type(clone) is type(holder)):
                 self._searched.add(id(holder))
                 self._reconcile(holder, clone)
+
+    def _held_layer(self, layer):
+        """Returns the clone of a layer that another layer or a function holds."""
+        clone = self.layer(layer)
+        if clone is not layer:  # A layer in a cycle has no clone yet.
+            self._held_layers.append(layer)
+        return clone
+
+    def build_held_layers(self):
+        """Builds layers whose weights may be used before the layers are called.
+
+        In the original, they were called earlier: the graph of a model does not
+        tell that a function depends on the weights of a layer.
+        """
+        while self._held_layers:
+            layer = self._held_layers.pop()
+            if id(layer) in self._called_layers:
+                self.build(layer, self.layer_map[id(layer)])
 
     def _adopt_new(self, layer, clone):
         try:
@@ -318,7 +338,8 @@ class Cloner:
     def _records(self):
         """Returns the containers in which clones are registered."""
         return [self.layer_map, self.pairs, self._clones, self._unfinished,
-                self._state, self._state_map, self._walk.copies]
+                self._held_layers, self._state, self._state_map,
+                self._walk.copies]
 
     def _restore(self, before):
         for record, old in zip(self._records(), before):
@@ -342,6 +363,7 @@ class Cloner:
         if is_built_again:
             held = self._held(self.attributes(clone), self.is_layer)
             self._unfinished.append((layer, clone, held))
+            self.build_held_layers()
             self.build(layer, clone)
         elif hasattr(layer, 'built'):
             clone.built = layer.built
@@ -460,7 +482,7 @@ class Cloner:
     def _replacement(self, value):
         if self.is_layer(value):
             self._find_clone(value)
-            return self.layer(value)
+            return self._held_layer(value)
         if self.is_tensor(value):
             return self.tensor(value)
         return self.state(value)
@@ -671,7 +693,7 @@ class Cloner:
             self.adopt(layer, current)
         is_cloned = id(layer) in self.layer_map
         if self.is_layer(current) or self._copies_state or is_cloned:
-            return self.layer(layer)
+            return self._held_layer(layer)
         return current
 
     def _reconciled_state(self, value, current):

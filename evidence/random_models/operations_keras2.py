@@ -860,6 +860,14 @@ def tied(building, option, x):
     return [TIED[option](dense)(y)]
 
 
+@operation('vv', 'v', list(TIED))
+def tied_to_later(building, option, x, y):
+    """The clone may call the other layer later."""
+    dense = layers.Dense(UNITS)
+    z = dense(x)
+    return [layers.add([z, TIED[option](dense)(y)])]
+
+
 class Halves(initializers.Initializer):
     """A custom initializer without a config."""
 

@@ -1297,6 +1297,14 @@ def tied(building, option, x):
 
 
 @operation('vv', 'v', list(TIED))
+def tied_to_later(building, option, x, y):
+    """The clone may call the other layer later."""
+    dense = layers.Dense(UNITS)
+    z = dense(x)
+    return [layers.add([z, TIED[option](dense)(y)])]
+
+
+@operation('vv', 'v', list(TIED))
 def tied_to_shared(building, option, x, y):
     dense = building.shared('Dense', SHARED['Dense'])
     z = dense(x)

@@ -254,6 +254,26 @@ def test_layer_tied_to_another(tie, assert_faithful):
     assert_equal_and_independent(model, clone)
 
 
+@pytest.mark.parametrize('tie', [
+    Tied,
+    lambda dense: Tied([dense]),
+    lambda dense: layers.Lambda(lambda x: ops.matmul(x, dense.kernel)),
+    lambda dense: layers.Lambda(lambda x: dense(x)),
+    lambda dense: layers.Dense(3, activation=lambda x: ops.matmul(x, dense.kernel)),
+], ids=['layer', 'list', 'lambda', 'lambda that calls it', 'activation'])
+def test_layer_tied_to_one_that_the_clone_calls_later(tie, assert_faithful):
+    def build():
+        x = layers.Input((3,), name='x')
+        dense = layers.Dense(3)
+        y = dense(x)
+        return Model(x, layers.add([y, tie(dense)(x)]))
+    assert_faithful(build)
+    model = build()
+    clone = clone_model(model)
+    assert len(clone.weights) == len(model.weights)
+    assert_equal_and_independent(model, clone)
+
+
 class OwnActivation(layers.Layer):
     """Passes one of its methods to the layer that it creates."""
 

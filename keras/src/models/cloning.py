@@ -441,6 +441,7 @@ class _Cloner(Cloner):
                 new.assign(old)
 
     def _model(self, model, input_tensors=None, call_function=None):
+        self._called_layers.update(map(id, model.layers))
         if isinstance(model, Sequential):
             clone = self._sequential(model, input_tensors)
         elif isinstance(model, Functional):
@@ -498,6 +499,7 @@ class _Cloner(Cloner):
             if not all(id(x) in tensors for x in node.outputs):
                 operation = self.layer(node.operation)
                 args, kwargs = self._call_arguments(node, tensors)
+                self.build_held_layers()
                 if call_function is None:
                     outputs = operation(*args, **kwargs)
                 else:
