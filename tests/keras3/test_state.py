@@ -274,6 +274,25 @@ def test_custom_function_set_after_the_constructor(assert_faithful):
     assert clone_model(build()).layers[1].activation is gelu
 
 
+class StoresInputs(layers.Layer):
+    """Stores the tensors of its last call."""
+
+    def call(self, inputs):
+        self.last = inputs
+        return 2. * inputs
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+def test_guard_tensor_stored_within_fit():
+    model = chain(lambda: layers.Dense(3), StoresInputs)()
+    model.compile('sgd', 'mse')
+    model.fit(ONES, ONES, verbose=0)
+    assert_computes_the_same(model, clone_model(model))
+
+
+
 @pytest.mark.parametrize('part', [lambda model: model, lambda model: model.layers[1],
                                   lambda model: model.layers[1].layer],
                          ids=['model', 'layer', 'inner layer'])

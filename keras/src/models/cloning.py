@@ -186,14 +186,16 @@ class _Cloner(Cloner):
         return isinstance(value, Variable)
 
     def is_tensor(self, value):
-        return isinstance(value, backend.KerasTensor)
+        return isinstance(value, backend.KerasTensor) or _is_symbolic(type(value))
 
     def has_clone(self, x):
         return id(x) in self._tensors
 
     def is_array(self, value):
         return super().is_array(value) or (
-            ops.is_tensor(value) and not _is_backend_variable(value)
+            ops.is_tensor(value)
+            and not _is_backend_variable(value)
+            and not self.is_tensor(value)
         )
 
     def is_called_later(self, clone):
@@ -602,6 +604,16 @@ def _is_backend_variable(value):
         and not isinstance(value, Variable)
         and ops.is_tensor(value)
     )
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_symbolic(cls):
+    """Returns whether the tensors of a class of the backend have no value: a call
+    within `fit` may have stored such a tensor."""
+    names = [
+        (str(base.__module__).split(".")[0], base.__name__) for base in cls.__mro__
+    ]
+    return ("jax", "Tracer") in names or ("tensorflow", "SymbolicTensor") in names
 
 
 def _is_graph(layer):
