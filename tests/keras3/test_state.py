@@ -292,7 +292,6 @@ def test_guard_tensor_stored_within_fit():
     assert_computes_the_same(model, clone_model(model))
 
 
-
 @pytest.mark.parametrize('part', [lambda model: model, lambda model: model.layers[1],
                                   lambda model: model.layers[1].layer],
                          ids=['model', 'layer', 'inner layer'])
