@@ -353,7 +353,8 @@ class Cloner:
         is_left_out, names = self._is_call_result, ()
         if is_built_again:
             is_left_out = self._is_set_by_build_or_call
-            names = names_set_by(type(layer), ('build',))
+            # Keras 2.3 lists sublayers in an attribute as they are set.
+            names = names_set_by(type(layer), ('build', '__setattr__'))
         with self._without_pairs(layer):
             for name, value in self.attributes(layer).items():
                 is_replaced = name in names and self._held(value, self.is_layer)

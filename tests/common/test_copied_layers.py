@@ -238,6 +238,11 @@ def test_weights_that_build_creates_are_new(layer_class):
         np.testing.assert_allclose(weight, np.ones(3))
 
 
+@pytest.mark.parametrize('layer_class', [LayersInObjects, LayersInClosure])
+def test_layers_that_build_sets_are_created_once(layer_class, assert_faithful):
+    assert_faithful(lambda: model_with(layer_class))
+
+
 class WithSlots(WithoutConfig):
     __slots__ = ('slot',)
 
