@@ -193,7 +193,7 @@ class Cloner:
     def _held_layer(self, layer):
         """Returns the clone of a layer that another layer or a function holds."""
         clone = self.layer(layer)
-        if clone is not layer:  # A layer in a cycle has no clone yet.
+        if id(clone) in self._clones:  # Not if a function of the user created it.
             self._held_layers.append(layer)
         return clone
 
