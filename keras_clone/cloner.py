@@ -43,6 +43,7 @@ from keras_clone.methods import METHODS_KERAS_CALLS
 from keras_clone.methods import may_be_set_by_call
 from keras_clone.methods import names_set_after_init
 from keras_clone.methods import names_set_by
+from keras_clone.methods import sets_computed_names
 
 MISSING = type('Missing', (), {'__repr__': lambda self: 'missing'})()
 
@@ -557,13 +558,24 @@ class Cloner:
             if (is_new and self._is_lost(value, old) and
                     not may_be_set_by_call(type(layer), name, value)):
                 new = self._copy_of_lost(value)
-            elif is_new and old is MISSING and _hides_method(layer, name, value):
-                new = self.value(value)
+            elif is_new and self._is_set_later(layer, name, value, old):
+                new = self._unshared(value)
             else:
                 new = self._reconciled(value, old)
             if new is not old and not self._is_instance_specific(layer, name):
                 self.set_attribute(clone, name, old, new)
         self._place = outer
+
+    def _is_set_later(self, layer, name, value, current):
+        """Returns whether a new layer lacks what a user has set after the constructor
+        of the original ran, or added to a container."""
+        is_empty = current is MISSING or current is None or (
+            isinstance(value, CONTAINERS) and isinstance(current, CONTAINERS) and
+            len(unwrapped(current)) < len(unwrapped(value)))
+        return (is_empty and id(value) not in self._pending and
+                not self._is_call_result(value) and
+                not sets_computed_names(type(layer)) and
+                not may_be_set_by_call(type(layer), name, value))
 
     def _reconciled(self, value, current):
         """Returns the value that the clone should have.
@@ -873,12 +885,6 @@ def clone_with_lost_attributes(make):
             if second.count_weight_mismatches() <= cloner.count_weight_mismatches():
                 return second, second_clone
     return cloner, clone
-
-
-def _hides_method(layer, name, value):
-    """Returns whether a user has set a function in place of a method of a layer."""
-    method = getattr(type(layer), name, None)
-    return isinstance(value, FUNCTIONS) and callable(method)
 
 
 def _is_plain(value, holders=()):

@@ -7,6 +7,7 @@ import builtins
 import dis
 import functools
 import inspect
+import sys
 import types
 
 import numpy as np
@@ -20,6 +21,8 @@ METHODS_KERAS_CALLS = ('build', 'call', '__call__', 'compute_mask',
 _METHODS_THAT_FILL = frozenset([
     'add', 'append', 'appendleft', 'clear', 'discard', 'extend', 'extendleft',
     'insert', 'pop', 'popitem', 'popleft', 'remove', 'setdefault', 'update'])
+# What sets attributes whose names are computed.
+_SETTERS = frozenset(['setattr', '__setattr__', '__dict__', 'vars'])
 
 
 def may_be_set_by_call(cls, name, value):
@@ -33,6 +36,14 @@ def may_be_set_by_call(cls, name, value):
     is_filled = isinstance(value, MUTABLE + (np.ndarray,))
     return name in names_set_by(cls, METHODS_KERAS_CALLS) or (
         is_filled and name in _names_filled_by(cls, METHODS_KERAS_CALLS))
+
+
+@functools.lru_cache(maxsize=1024)
+def sets_computed_names(cls):
+    """Returns whether a call of a layer of this class may set attributes whose names
+    are not in the code, by `setattr` and the like."""
+    return any(not _SETTERS.isdisjoint(code.co_names)
+               for code in _codes_used_by(cls, METHODS_KERAS_CALLS))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -88,7 +99,8 @@ def names_set_after_init(cls):
 
 
 def _codes_used_by(cls, methods):
-    """Returns the code objects of methods of a class and of methods they use."""
+    """Returns the code objects of methods of a class, and of the methods and functions
+    that they use."""
     found, seen, waiting = [], set(), list(methods)
     while waiting:
         name = waiting.pop()
@@ -100,11 +112,20 @@ def _codes_used_by(cls, methods):
     return found
 
 
+def _function_beside(cls, name):
+    """Returns the function of this name in the module of a user's class, or None."""
+    if str(cls.__module__).split('.')[0] in ('keras', 'tensorflow'):
+        return None
+    value = getattr(sys.modules.get(cls.__module__), name, None)
+    return value if isinstance(value, types.FunctionType) else None
+
+
 def _codes(cls, name):
-    """Returns the code objects of a method or property in all base classes."""
+    """Returns the code objects of a method or property in all base classes, or of a
+    function in their modules."""
     found = []
     for base in cls.__mro__:
-        value = vars(base).get(name)
+        value = vars(base).get(name, _function_beside(base, name))
         for each in ([value.fget, value.fset] if isinstance(value, property)
                      else [getattr(value, '__func__', value)]):
             found.append(getattr(inspect.unwrap(each), '__code__', None))

@@ -14,7 +14,7 @@ import types
 
 import keras
 import numpy as np
-from keras import activations, constraints, layers, regularizers
+from keras import activations, backend, constraints, layers, regularizers
 from keras_clone.check.gallery import ops
 
 IS_KERAS2 = keras.__version__.startswith('2.')
@@ -527,6 +527,72 @@ def with_more_functions():
 CHANGED_OBJECTS = {'changed number': with_changed_number,
                    'more functions': with_more_functions,
                    'other objects': with_other_objects}
+
+
+class Extensible(OneShape):
+    """Applies what is added to it after its constructor ran."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.empty, self.steps = None, []
+
+    def call(self, inputs):
+        for each in [self.empty, *self.steps, getattr(self, 'missing', None)]:
+            inputs = inputs if each is None else each(inputs)
+        return inputs
+
+
+class TimesVariable:
+    """A callable object that holds a variable."""
+
+    def __init__(self):
+        self.factor = (backend.variable if IS_KERAS2 else keras.Variable)(.3)
+
+    def __call__(self, x):
+        return self.factor * x
+
+
+class Chained:
+    """A callable object that holds layers."""
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    def __call__(self, x):
+        for part in self.parts:
+            x = part(x)
+        return x
+
+
+ADDED = {  # Functions that take the size of the last axis.
+    'function': lambda units: swish,
+    'layer': layers.Dense,
+    'layers': lambda units: Chained([layers.Dense(units), layers.Dense(units)]),
+    'object': lambda units: Factor(-.5),
+    'partial': lambda units: functools.partial(scaled, by=.7),
+    'variable': lambda units: TimesVariable(),
+}
+
+
+def extended(way, what, units):
+    """Returns a layer to which something is added in one of the ways."""
+    layer, added = Extensible(), ADDED[what](units)
+    if way == 'steps':
+        layer.steps.append(added)
+    else:
+        setattr(layer, way, added)
+    return layer
+
+
+class OmitsRegularizer(layers.Dense):
+    """A layer whose config does not have all arguments."""
+
+    def get_config(self):
+        return {'name': self.name, 'units': self.units}
+
+
+EXTENSIONS = [f'{way}, {what}' for way in ('empty', 'missing', 'steps')
+              for what in ADDED]
 
 
 class Careful(OneShape):

@@ -19,13 +19,12 @@ from keras_clone.check import gallery
 from keras_clone.check.gallery import MinimalCell, gelu
 
 from evidence.random_models.custom import (
-    CHANGED_OBJECTS, CONTAINERS, FILLED, FUNCTION_OF, FUNCTION_WAYS, MATRIX,
-    PATCHES, Applies,
-    Asks, AtMost, Base, Careful, CarefulWithConfig, Child, Doubled, FillsInBuild,
-    KeepRate, LayerWithSlot, Limits, Locks, Mode, Plain, Popped, Remembers,
-    Scaled, Scorer, Static, Strange, Strong, by_layer, counter, digest_of,
-    doubled, from_class, layers_in, named, pickled, renamed, scaled, times,
-    with_attributes)
+    CHANGED_OBJECTS, CONTAINERS, EXTENSIONS, FILLED, FUNCTION_OF, FUNCTION_WAYS,
+    MATRIX, PATCHES, Applies, Asks, AtMost, Base, Careful, CarefulWithConfig, Child,
+    Doubled, Extensible, FillsInBuild, KeepRate, LayerWithSlot, Limits, Locks, Mode,
+    OmitsRegularizer, Plain, Popped, Remembers, Scaled, Scorer, Static, Strange,
+    Strong, by_layer, counter, digest_of, doubled, extended, from_class, layers_in,
+    named, pickled, renamed, scaled, times, with_attributes)
 from evidence.random_models.operations import (
     BATCH, NESTED, STEPS, UNITS, operation, whole)
 
@@ -1064,6 +1063,10 @@ def _dense():
 
 
 CHANGED = dict([  # (option, (function that makes a layer, function that changes it))
+    ('activity', (Extensible, lambda layer: setattr(
+        layer, 'activity_regularizer', regularizers.l2(.2)))),
+    ('activity, no config', (lambda: OmitsRegularizer(
+        UNITS, activity_regularizer=regularizers.l2(.2)), lambda layer: None)),
     ('activation', (_dense, lambda layer: setattr(layer, 'activation', gelu))),
     ('attribute', (Scale, lambda layer: setattr(layer, 'names', [{'b': (1,)}]))),
     ('frozen', (_dense, _frozen)),
@@ -1077,6 +1080,11 @@ CHANGED = dict([  # (option, (function that makes a layer, function that changes
         layer, 'alpha', K.cast_to_floatx(.9)))),
     ('weight moved', (_dense, None)),
 ])
+
+
+@operation('v', 'v', EXTENSIONS)
+def something_added(building, option, x):
+    return [extended(*option.split(', '), UNITS)(x)]
 
 
 @operation('v', 'v', list(CHANGED))

@@ -15,12 +15,12 @@ import numpy as np
 from keras import Model, Sequential, layers, ops
 
 from evidence.random_models.custom import (
-    CHANGED_OBJECTS, CONTAINERS, FILLED, FUNCTION_OF, FUNCTION_WAYS, MATRIX,
-    PATCHES, Applies, Asks, AtMost, Careful, CarefulWithConfig, Child, Doubled,
-    FillsInBuild, KeepRate, LayerWithSlot, Limits, Locks, Mode, OneShape, Popped,
-    Remembers, Scaled, Scorer, Static, Strange, Strong, by_layer, counter,
-    digest_of, doubled, from_class, layers_in, named, pickled, relu, renamed,
-    scaled, times, with_attributes)
+    CHANGED_OBJECTS, CONTAINERS, EXTENSIONS, FILLED, FUNCTION_OF, FUNCTION_WAYS,
+    MATRIX, PATCHES, Applies, Asks, AtMost, Careful, CarefulWithConfig, Child,
+    Doubled, FillsInBuild, KeepRate, LayerWithSlot, Limits, Locks, Mode,
+    OmitsRegularizer, OneShape, Popped, Remembers, Scaled, Scorer, Static, Strange,
+    Strong, by_layer, counter, digest_of, doubled, extended, from_class, layers_in,
+    named, pickled, relu, renamed, scaled, times, with_attributes)
 from evidence.random_models.operations import NESTED, STEPS, UNITS, operation, whole
 
 RELEASE = tuple(map(int, keras.__version__.split('.')[:3]))
@@ -1589,6 +1589,8 @@ CHANGED = {
     'number': (lambda: KeepRate(.5), lambda layer: setattr(layer, 'rate', 4.)),
     'regularizer': (_dense, lambda layer: setattr(
         layer, 'activity_regularizer', keras.regularizers.L2(.3))),
+    'regularizer, no config': (lambda: OmitsRegularizer(
+        UNITS, activity_regularizer=keras.regularizers.L2(.3)), lambda layer: None),
     'regularizer of a variable': (_dense, lambda layer: setattr(
         layer.kernel, 'regularizer', keras.regularizers.L2(.3))),
     'slope': (layers.LeakyReLU, lambda layer: setattr(layer, 'negative_slope', .9)),
@@ -1599,6 +1601,11 @@ CHANGED = {
     'wrapped, LoRA': (lambda: OwnWrapper(layers.Dense(UNITS)),
                       lambda layer: _lora(layer.layer)),
 }
+
+
+@operation('v', 'v', EXTENSIONS)
+def something_added(building, option, x):
+    return [extended(*option.split(', '), UNITS)(x)]
 
 
 @operation('v', 'v', list(CHANGED))

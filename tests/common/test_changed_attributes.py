@@ -1,15 +1,17 @@
-"""Attributes of a layer that were changed after its constructor, before its call.
+"""Attributes of a layer that were set after its constructor, before its call.
 
 No config contains them.
 """
+import functools
 import itertools
 
 import numpy as np
 import pytest
-from keras import layers
+from keras import layers, regularizers
 from keras.models import clone_model
 
-from major_versions import chain
+from major_versions import (
+    assert_equal_and_independent, build_inner, call_inner, chain, new_variable)
 
 
 class RaisesIfAsked:
@@ -125,3 +127,131 @@ def test_guard_attribute_that_cannot_be_compared(make):
     model = chain(Holds)()
     clone = clone_model(clone_model(model))
     assert isinstance(clone.layers[-1].held, type(model.layers[-1].held))
+
+
+class AppliesAdded(layers.Layer):
+    """Applies what is added to it, its constructor adds nothing."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.empty, self.added = None, []
+
+    def call(self, inputs):
+        for each in [self.empty, *self.added, getattr(self, 'missing', None)]:
+            inputs = inputs if each is None else each(inputs)
+        return inputs
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+def assign(name):
+    return lambda layer, value: setattr(layer, name, value)
+
+
+WAYS = {'attribute': assign('missing'), 'attribute that was None': assign('empty'),
+        'item of a list': lambda layer, value: layer.added.append(value)}
+VALUES = {'function': lambda: doubled, 'layer': lambda: layers.Dense(3),
+          'object': lambda: Scaler(3.),
+          'partial': lambda: functools.partial(Scaler.__call__, Scaler(4.))}
+
+
+@pytest.mark.parametrize('value', VALUES)
+@pytest.mark.parametrize('way', WAYS)
+def test_added_by_the_user(way, value, assert_faithful):
+    def build():
+        layer = AppliesAdded()
+        WAYS[way](layer, VALUES[value]())
+        return chain(lambda: layer)()
+    assert_faithful(build)
+
+
+class TimesAdded(layers.Layer):
+    """Multiplies by a variable that a user sets."""
+
+    def call(self, inputs):
+        return inputs * self.factor
+
+
+def test_variable_added_by_the_user():
+    layer = TimesAdded()
+    layer.factor = new_variable(3.)
+    model = chain(lambda: layer)()
+    clone = clone_model(clone_model(model))
+    value = np.ones((2, 3), 'float32')
+    np.testing.assert_allclose(clone.predict(value), 3 * value, rtol=1e-6)
+    assert clone.layers[-1].factor is not layer.factor
+
+
+def test_weight_added_by_the_user():
+    layer = TimesAdded()
+    layer.factor = layer.add_weight(name='factor', shape=(3,), initializer='uniform')
+    model = chain(lambda: layer)()
+    assert_equal_and_independent(model, clone_model(clone_model(model)))
+
+
+class NamesLayersInBuild(layers.Layer):
+    """Sets layers under names that are not in its code."""
+
+    def build(self, input_shape):
+        for i in range(2):
+            layer = layers.Dense(3, name=f'part_{i}')
+            layer.build(input_shape)
+            layer.built = True
+            setattr(self, layer.name, layer)
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return call_inner(self.part_1, call_inner(self.part_0, inputs))
+
+
+def test_guard_layers_under_computed_names():
+    model = chain(NamesLayersInBuild)()
+    clone = clone_model(clone_model(model))
+    parts = [clone.layers[-1].part_0, clone.layers[-1].part_1]
+    for part, original in zip(parts, [model.layers[-1].part_0,
+                                      model.layers[-1].part_1]):
+        part.set_weights(original.get_weights())
+    value = np.ones((2, 3), 'float32')
+    np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-5)
+
+
+class OmitsRegularizer(layers.Dense):
+    def get_config(self):
+        return {'name': self.name, 'units': self.units}
+
+
+def test_activity_regularizer_missing_in_the_config(assert_faithful):
+    assert_faithful(chain(lambda: OmitsRegularizer(
+        2, activity_regularizer=regularizers.l2(.5))))
+
+
+def test_activity_regularizer_added_by_the_user(assert_faithful):
+    def build():
+        layer = AppliesAdded()
+        layer.activity_regularizer = regularizers.l2(.5)
+        return chain(lambda: layer)()
+    assert_faithful(build)
+
+
+def add_parts(layer):
+    layer.parts.append(layers.Dense(3))
+    layer.last = layers.Dense(3)
+
+
+class CallsFunctionInBuild(layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.parts = []
+
+    def build(self, input_shape):
+        add_parts(self)
+        build_inner(self, [*self.parts, self.last], input_shape)
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return call_inner(self.last, call_inner(self.parts[0], inputs))
+
+
+def test_guard_layers_added_by_a_function_that_build_calls(assert_faithful):
+    assert_faithful(chain(CallsFunctionInBuild))
