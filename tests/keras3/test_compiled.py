@@ -287,6 +287,24 @@ def test_guard_subclassed_model_that_is_built():
     assert_trains_alike(model, clone)
 
 
+class AppliesFunction(Model):
+    """Has no config."""
+
+    def __init__(self, function, **kwargs):
+        super().__init__(**kwargs)
+        self.function, self.dense = function, layers.Dense(2)
+
+    def call(self, inputs):
+        return self.function(self.dense(inputs))
+
+
+def test_subclassed_model_without_a_config():
+    model = AppliesFunction(ops.sigmoid)
+    model.compile('sgd', 'mse', run_eagerly=True)
+    model.fit(X, Y, verbose=0)
+    assert_trains_alike(model, clone_model(model))
+
+
 def test_guard_subclassed_model_that_is_not_built():
     model = Subclassed(2)
     model.compile('sgd', 'mse')

@@ -13,7 +13,7 @@ from keras import Model, Sequential, activations, layers, ops, regularizers
 from keras.models import clone_model
 
 from custom_objects import Pausing, gelu
-from major_versions import RELEASE, chain
+from major_versions import RELEASE, WithInner, chain
 
 ONES = np.ones((2, 3), 'float32')
 on_tensorflow = pytest.mark.skipif(keras.backend.backend() != 'tensorflow',
@@ -272,6 +272,109 @@ def test_custom_function_set_after_the_constructor(assert_faithful):
         return model
     assert_faithful(build)
     assert clone_model(build()).layers[1].activation is gelu
+
+
+class Mode(layers.Layer):
+    """Takes an argument that the model passes to all layers in it."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self._register_call_context_args('inverted')
+
+    def call(self, inputs, inverted=False):
+        return -inputs if inverted else inputs
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+@pytest.mark.skipif(not hasattr(layers.Layer, '_register_call_context_args'),
+                    reason='This release of Keras has no such arguments')
+def test_argument_that_a_model_passes_to_its_layers():
+    model = chain(lambda: WithInner(Mode()))()
+    model._register_call_context_args('inverted')
+    clone = clone_model(clone_model(model))
+    np.testing.assert_allclose(clone(np.ones((2, 3)), inverted=True),
+                               -np.ones((2, 3)))
+
+
+def test_setting_of_a_layer_that_no_config_has(assert_faithful):
+    def build():
+        layer = layers.Dense(2)
+        layer.supports_jit = False
+        return chain(lambda: layer)()
+    assert_faithful(build)
+
+
+def rematerialized():
+    with keras.RematScope(mode='full'):
+        return chain(lambda: layers.Dense(2))()
+
+
+def test_rematerialization(assert_faithful):
+    assert_faithful(rematerialized)
+
+
+def test_guard_rematerialization_of_the_clone_alone():
+    model = chain(lambda: layers.Dense(2))()
+    with keras.RematScope(mode='full'):
+        clone = clone_model(model)
+    assert clone.layers[-1]._remat_mode.mode == 'full'
+
+
+class CreatesSequential(layers.Layer):
+    """Creates a model that its first call builds."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.inner = Sequential([layers.Dense(3, name='dense')], name='inner')
+
+    def call(self, inputs):
+        return self.inner(inputs)
+
+
+class AppliesToSequential(CreatesSequential):
+    """Has no config."""
+
+    def __init__(self, function, **kwargs):
+        super().__init__(**kwargs)
+        self.function = function
+
+    def call(self, inputs):
+        return self.function(self.inner(inputs))
+
+
+class BuildsSequential(AppliesToSequential):
+    def build(self, input_shape):
+        self.inner.build(input_shape)
+        self.factor = self.add_weight(shape=(), name='factor')
+
+    def call(self, inputs):
+        return self.factor * super().call(inputs)
+
+
+def assert_same_paths(model):
+    clone = clone_model(clone_model(model))
+    assert ([weight.path for weight in clone.weights] ==
+            [weight.path for weight in model.weights])
+
+
+def test_guard_paths_of_weights_in_a_model_that_a_call_builds():
+    assert_same_paths(chain(lambda: CreatesSequential(name='a'),
+                            lambda: CreatesSequential(name='b'))())
+
+
+@pytest.mark.parametrize('layer_class', [AppliesToSequential, BuildsSequential])
+def test_paths_of_weights_in_a_copied_layer(layer_class):
+    assert_same_paths(chain(lambda: layer_class(gelu, name='a'),
+                            lambda: layer_class(ops.tanh, name='b'))())
+
+
+def test_guard_scope_around_the_clone_is_in_the_paths_of_its_weights():
+    model = chain(lambda: CreatesSequential(name='a'))()
+    with keras.name_scope('copy'):
+        clone = clone_model(model)
+    assert clone.weights[0].path == 'copy/' + model.weights[0].path
 
 
 class StoresInputs(layers.Layer):

@@ -24,6 +24,7 @@ from keras.src import ops
 from keras.src import tree
 from keras.src.api_export import keras_export
 from keras.src.backend import Variable
+from keras.src.backend.common.name_scope import current_path
 from keras.src.dtype_policies import DTypePolicyMap
 from keras.src.initializers import Initializer
 from keras.src.layers import Input
@@ -231,6 +232,7 @@ class _Cloner(Cloner):
             aggregation=value.aggregation,
             name=value.name,
         )
+        variable._path = value.path
         variable.regularizer = self.value(value.regularizer)
         variable.constraint = self.value(value.constraint)
         return variable
@@ -275,13 +277,14 @@ class _Cloner(Cloner):
         tracker.locked = is_locked
 
     def set_flags(self, layer, clone):
-        flags = ["name"]
+        if clone.name != layer.name:
+            clone.name = layer.name
+        # Not if a scope that is active now has set it.
+        clone._remat_mode = clone._remat_mode or layer._remat_mode
         if isinstance(layer, Layer):
-            flags += ["_trainable", "_supports_masking", "autocast"]
+            if clone._trainable != layer._trainable:
+                clone._trainable = layer._trainable
             self._set_dtype_policy(layer, clone)
-        for name in flags:
-            if getattr(clone, name) != getattr(layer, name):
-                setattr(clone, name, getattr(layer, name))
 
     def _set_dtype_policy(self, layer, clone):
         policy, current = layer.dtype_policy, clone.dtype_policy
@@ -299,10 +302,10 @@ class _Cloner(Cloner):
             return False
         if not _is_graph(layer):
             return True
-        pairs = list(zip(layer._layers, candidate._layers))
-        return len(layer._layers) == len(candidate._layers) and all(
+        layers, others = _layers_of(layer), _layers_of(candidate)
+        return len(layers) == len(others) and all(
             id(old) not in self.layer_map and self.can_be_clone_of(old, new)
-            for old, new in pairs
+            for old, new in zip(layers, others)
         )
 
     def adopt(self, layer, clone):
@@ -321,7 +324,7 @@ class _Cloner(Cloner):
                 ) from error
             self.reconcile(layer, clone)
         if _is_graph(layer) and type(clone) is type(layer):
-            for old, new in zip(layer._layers, clone._layers):
+            for old, new in zip(_layers_of(layer), _layers_of(clone)):
                 if id(old) not in self.layer_map:
                     self.adopt(old, new)
 
@@ -332,24 +335,19 @@ class _Cloner(Cloner):
             clone._auto_config = layer._auto_config
             return clone
         clone = type(layer).__new__(type(layer))
-        base = _keras_base(type(layer))
-        base.__init__(clone, name=layer.name)
+        _keras_base(type(layer)).__init__(clone, name=layer.name)
         clone._auto_config = layer._auto_config
-        clone.activity_regularizer = self.value(layer.activity_regularizer)
         clone._dtype_policy = self.value(layer._dtype_policy)
         clone._input_spec = layer._input_spec
         clone._build_shapes_dict = copy.copy(layer._build_shapes_dict)
-        for name in _keras_attributes(base):
-            value = vars(layer).get(name)
-            if type(value) is bool and name not in ("built", "_called", "_lock"):
-                setattr(clone, name, value)
         return clone
 
     def build(self, layer, clone):
         if isinstance(layer, Layer) and layer.built and not clone.built:
             config = layer.get_build_config()
             if config:
-                clone.build_from_config(config)
+                with _scope_around(layer):
+                    clone.build_from_config(config)
             clone.built = True
 
     def new_layer(self, layer):
@@ -444,13 +442,12 @@ class _Cloner(Cloner):
 
     def _model(self, model, input_tensors=None, call_function=None):
         self._called_layers.update(map(id, model.layers))
-        if isinstance(model, Sequential):
-            clone = self._sequential(model, input_tensors)
-        elif isinstance(model, Functional):
-            clone = self._functional(model, input_tensors, call_function)
-        else:
-            clone = self.recreated(model)
-        return clone
+        with _scope_around(model):
+            if isinstance(model, Sequential):
+                return self._sequential(model, input_tensors)
+            if isinstance(model, Functional):
+                return self._functional(model, input_tensors, call_function)
+            return self.recreated(model)
 
     def compile_all(self):
         """Compiles clones with the arguments that the models were compiled with."""
@@ -583,9 +580,26 @@ _TRAINER_ATTRIBUTES = {
 }
 
 
+# Attributes that Keras sets on each layer, and users may set as well.
+_SETTINGS = {
+    "activity_regularizer", "autocast", "supports_jit",
+    "_allow_non_tensor_positional_args", "_call_context_args",
+    "_call_has_context_arg", "_convert_input_args", "_supports_masking",
+}
+
 _KERAS_BASES = (
     Functional, Sequential, Model, Layer, Function, Operation, Metric, SeedGenerator
 )
+
+
+@contextlib.contextmanager
+def _scope_around(layer):
+    """Scope in which a layer was built: the paths of its weights contain it."""
+    outer = [] if current_path() else (layer.path or "").split("/")[:-1]
+    with contextlib.ExitStack() as scopes:
+        for name in outer:
+            scopes.enter_context(backend.name_scope(name))
+        yield
 
 
 def _values_in(value):
@@ -620,6 +634,12 @@ def _is_graph(layer):
     return isinstance(layer, (Functional, Sequential))
 
 
+def _layers_of(model):
+    """Returns the layers of a graph, but not the input layer of a `Sequential`
+    model, which is created when the model is built."""
+    return model.layers if isinstance(model, Sequential) else model._layers
+
+
 @functools.lru_cache(maxsize=1024)
 def _keras_base(cls):
     """Returns the Keras base class that determines which attributes Keras itself
@@ -637,7 +657,7 @@ def _keras_attributes(base):
             code = getattr(inspect.unwrap(function), "__code__", None)
             names.update(code.co_names if code else ())
         base = Model if base is Functional else Operation
-    return names.union(vars(base(name="x")))
+    return names.union(vars(base(name="x"))) - _SETTINGS
 
 
 def _new_optimizer(optimizer):

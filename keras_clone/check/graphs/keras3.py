@@ -32,11 +32,11 @@ from ..random_values import Input, consumers
 # The flags in which a layer and its clone have to agree.
 FLAGS = ('trainable', 'stateful', 'built', 'supports_masking', 'compute_dtype',
          'variable_dtype', 'quantization_mode', 'autocast', '_convert_input_args',
-         '_allow_non_tensor_positional_args')
+         '_allow_non_tensor_positional_args', 'supports_jit', '_call_context_args',
+         '_remat_mode')
 # Attributes that `fit` and the like set on a model, and `compile` does not.
 SET_BY_FITTING = ('history', 'stop_evaluating', 'stop_predicting', 'training',
-                  '_eval_epoch_iterator', '_obj_reference_counts_dict',
-                  '_remat_mode')
+                  '_eval_epoch_iterator', '_obj_reference_counts_dict')
 
 
 class Keras3Graphs(Graphs):
