@@ -512,9 +512,10 @@ class _Cloner(Cloner):
         if not replaced:
             return
         self.build(layer, clone)
+        created = set(map(id, self.own_state(clone)))
         for name, value in replaced:
             current = vars(clone).get(name)
-            if _is_variable(current):
+            if id(current) in created:
                 self.set_attribute(clone, name, current, self.value(value))
 
     @contextlib.contextmanager
@@ -563,9 +564,9 @@ class _Cloner(Cloner):
                           zip(layer.weights, new_layer.weights))
         values = [(new, old) for key, (new, old) in values.items()
                   if key not in reachable and _have_same_shape(new, old)]
-        if values:
-            new, old = zip(*values)
-            K.batch_set_value(list(zip(new, K.batch_get_value(old))))
+        found = _values_of([old for _, old in values])
+        K.batch_set_value([(new, value) for (new, _), value in zip(values, found)
+                           if value is not None])
 
 
 @functools.lru_cache(maxsize=None)
@@ -573,6 +574,7 @@ def _keras_attributes(is_network):
     """Returns the names of the attributes that Keras itself sets on every layer, or
     on every network."""
     names = set(vars(Layer(name='layer')))
+    names.add('is_placeholder')  # The inputs of a clone are always placeholders.
     if is_network:
         for cls in (Network, Model, Sequential):
             for function in vars(cls).values():
@@ -595,6 +597,17 @@ def _is_variable(value):
     if K.backend() == 'cntk':
         return getattr(value, 'is_parameter', False)
     return hasattr(value, {'theano': 'get_value'}.get(K.backend(), 'assign_add'))
+
+
+def _values_of(variables):
+    """Returns the values of variables, None for those that cannot be read: they
+    belong to a graph that was cleared, or are not initialized."""
+    try:
+        return K.batch_get_value(variables)
+    except Exception:
+        if len(variables) == 1:
+            return [None]
+        return [value for each in variables for value in _values_of([each])]
 
 
 def _have_same_shape(variable, other):

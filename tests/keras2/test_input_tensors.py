@@ -58,10 +58,19 @@ def test_guard_keras_inputs():
     assert_same_function(model, clone, [np.ones((2, 3)), np.ones((2, 3))])
 
 
-def test_guard_tuple_of_keras_inputs():
+def test_tuple_of_keras_inputs():
     model = functional()
     clone = clone_model(model, input_tensors=(Input((3,)), Input((3,))))
     assert_same_function(model, clone, [np.ones((2, 3)), np.ones((2, 3))])
+
+
+def test_guard_input_from_a_tensor_is_a_placeholder_in_the_clone():
+    x = Input(tensor=K.constant(np.ones((2, 3))))
+    model = Model(x, Dense(2)(x))
+    clone = clone_model(model)
+    clone.set_weights(model.get_weights())
+    np.testing.assert_allclose(clone.predict(np.ones((2, 3))),
+                               model.predict(None, steps=1), rtol=1e-5)
 
 
 def test_placeholders_leave_no_unused_input_layer():
