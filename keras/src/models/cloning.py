@@ -166,6 +166,7 @@ class _Cloner(Cloner):
         self.call_function = call_function
         self.recursive = recursive
         self._tensors = {}
+        self._path_of_caller = current_path()
 
     def clone(self, input_tensors=None, call_function=None):
         """Returns the clone of the model, on the given input tensors or new ones."""
@@ -302,10 +303,10 @@ class _Cloner(Cloner):
             return False
         if not _is_graph(layer):
             return True
-        layers, others = _layers_of(layer), _layers_of(candidate)
-        return len(layers) == len(others) and all(
+        pairs = list(zip(layer._layers, candidate._layers))
+        return len(layer._layers) == len(candidate._layers) and all(
             id(old) not in self.layer_map and self.can_be_clone_of(old, new)
-            for old, new in zip(layers, others)
+            for old, new in pairs
         )
 
     def adopt(self, layer, clone):
@@ -324,7 +325,7 @@ class _Cloner(Cloner):
                 ) from error
             self.reconcile(layer, clone)
         if _is_graph(layer) and type(clone) is type(layer):
-            for old, new in zip(_layers_of(layer), _layers_of(clone)):
+            for old, new in zip(layer._layers, clone._layers):
                 if id(old) not in self.layer_map:
                     self.adopt(old, new)
 
@@ -346,9 +347,18 @@ class _Cloner(Cloner):
         if isinstance(layer, Layer) and layer.built and not clone.built:
             config = layer.get_build_config()
             if config:
-                with _scope_around(layer):
+                with self._scope_around(layer):
                     clone.build_from_config(config)
             clone.built = True
+
+    @contextlib.contextmanager
+    def _scope_around(self, layer):
+        """Scope in which a layer was built: the paths of its weights contain it."""
+        is_in_a_call = current_path() != self._path_of_caller
+        with contextlib.ExitStack() as scopes:
+            for name in [] if is_in_a_call else (layer.path or "").split("/")[:-1]:
+                scopes.enter_context(backend.name_scope(name))
+            yield
 
     def new_layer(self, layer):
         if isinstance(layer, InputLayer):
@@ -442,7 +452,7 @@ class _Cloner(Cloner):
 
     def _model(self, model, input_tensors=None, call_function=None):
         self._called_layers.update(map(id, model.layers))
-        with _scope_around(model):
+        with self._scope_around(model):
             if isinstance(model, Sequential):
                 return self._sequential(model, input_tensors)
             if isinstance(model, Functional):
@@ -592,16 +602,6 @@ _KERAS_BASES = (
 )
 
 
-@contextlib.contextmanager
-def _scope_around(layer):
-    """Scope in which a layer was built: the paths of its weights contain it."""
-    outer = [] if current_path() else (layer.path or "").split("/")[:-1]
-    with contextlib.ExitStack() as scopes:
-        for name in outer:
-            scopes.enter_context(backend.name_scope(name))
-        yield
-
-
 def _values_in(value):
     """Returns the values in nested containers, whose keys need not be sortable."""
     if not isinstance(value, CONTAINERS):
@@ -632,12 +632,6 @@ def _is_symbolic(cls):
 
 def _is_graph(layer):
     return isinstance(layer, (Functional, Sequential))
-
-
-def _layers_of(model):
-    """Returns the layers of a graph, but not the input layer of a `Sequential`
-    model, which is created when the model is built."""
-    return model.layers if isinstance(model, Sequential) else model._layers
 
 
 @functools.lru_cache(maxsize=1024)
