@@ -116,7 +116,8 @@ def _function_beside(cls, name):
     """Returns the function of this name in the module of a user's class, or None."""
     if str(cls.__module__).split('.')[0] in ('keras', 'tensorflow'):
         return None
-    value = getattr(sys.modules.get(cls.__module__), name, None)
+    # Not `getattr`, for which a module may run code.
+    value = getattr(sys.modules.get(cls.__module__), '__dict__', {}).get(name)
     return value if isinstance(value, types.FunctionType) else None
 
 
