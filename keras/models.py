@@ -227,7 +227,7 @@ class _Cloner(Cloner):
     def set_flags(self, layer, clone):
         # `reverse_state_order` is missing in the config of `StackedRNNCells`.
         for name in ('name', 'trainable', '_trainable', 'supports_masking',
-                     'reverse_state_order'):
+                     'stateful', 'reverse_state_order'):
             # Not `setattr`, by which a wrapper would also set it on its layers.
             if name in vars(layer) and vars(clone).get(name) != vars(layer)[name]:
                 vars(clone)[name] = vars(layer)[name]

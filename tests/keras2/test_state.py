@@ -405,6 +405,27 @@ def test_states_of_a_stateful_layer():
     assert not np.allclose(model.predict(value), expected)
 
 
+class CountsCalls(Layer):
+    """Has an update that only runs at predict if the layer is stateful."""
+
+    def build(self, input_shape):
+        self.calls = self.add_weight(name='calls', shape=(), initializer='zeros',
+                                     trainable=False)
+        super().build(input_shape)
+
+    def call(self, inputs):
+        self.add_update([K.update_add(self.calls, 1.)], None)
+        return 2 * inputs
+
+
+def test_layer_that_was_made_stateful():
+    layer = CountsCalls()
+    layer.stateful = True
+    clone = clone_model(clone_model(chain(lambda: layer)()))
+    clone.predict(np.ones((2, 3)))
+    np.testing.assert_allclose(clone.get_weights(), [1])
+
+
 def test_guard_states_are_not_shared():
     model = Sequential([SimpleRNN(2, stateful=True, batch_input_shape=(2, 1, 3))])
     clone = clone_model(model)
