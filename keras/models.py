@@ -563,7 +563,7 @@ class _Cloner(Cloner):
             values.update((id(new), (new, old)) for old, new in
                           zip(layer.weights, new_layer.weights))
         values = [(new, old) for key, (new, old) in values.items()
-                  if key not in reachable and _have_same_shape(new, old)]
+                  if key not in reachable and _can_get_value_of(new, old)]
         found = _values_of([old for _, old in values])
         K.batch_set_value([(new, value) for (new, _), value in zip(values, found)
                            if value is not None])
@@ -600,8 +600,7 @@ def _is_variable(value):
 
 
 def _values_of(variables):
-    """Returns the values of variables, None for those that cannot be read: they
-    belong to a graph that was cleared, or are not initialized."""
+    """Returns the values of variables, None for those that are not initialized."""
     try:
         return K.batch_get_value(variables)
     except Exception:
@@ -610,8 +609,11 @@ def _values_of(variables):
         return [value for each in variables for value in _values_of([each])]
 
 
-def _have_same_shape(variable, other):
-    return K.int_shape(variable) == K.int_shape(other)
+def _can_get_value_of(variable, other):
+    """Returns whether two variables have the same shape and, on TensorFlow 1, are in
+    the same graph: that of the original may have been cleared."""
+    return (K.int_shape(variable) == K.int_shape(other) and
+            getattr(variable, 'graph', None) is getattr(other, 'graph', None))
 
 
 def _handle(variable):
