@@ -65,7 +65,7 @@ def test_tuple_of_keras_inputs():
 
 
 def test_guard_input_from_a_tensor_is_a_placeholder_in_the_clone():
-    x = Input(tensor=K.constant(np.ones((2, 3))))
+    x = Input(tensor=K.variable(np.ones((2, 3))))
     model = Model(x, Dense(2)(x))
     clone = clone_model(model)
     clone.set_weights(model.get_weights())
