@@ -280,8 +280,9 @@ class _Cloner(Cloner):
     def set_flags(self, layer, clone):
         if clone.name != layer.name:
             clone.name = layer.name
-        # Not if a scope that is active now has set it.
-        clone._remat_mode = clone._remat_mode or layer._remat_mode
+        mode = getattr(layer, "_remat_mode", None)  # Not all operations have it.
+        if mode and not clone._remat_mode:  # A scope that is active now may set it.
+            clone._remat_mode = mode
         if isinstance(layer, Layer):
             if clone._trainable != layer._trainable:
                 clone._trainable = layer._trainable
