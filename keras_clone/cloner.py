@@ -569,10 +569,10 @@ class Cloner:
     def _is_set_later(self, layer, name, value, current):
         """Returns whether a new layer lacks what a user has set after the constructor
         of the original ran, or added to a container."""
-        is_empty = current is MISSING or current is None or (
+        is_incomplete = current is MISSING or current is None or (
             isinstance(value, CONTAINERS) and isinstance(current, CONTAINERS) and
             len(unwrapped(current)) < len(unwrapped(value)))
-        return (is_empty and id(value) not in self._pending and
+        return (is_incomplete and id(value) not in self._pending and
                 not self._is_call_result(value) and
                 not sets_computed_names(type(layer)) and
                 not may_be_set_by_call(type(layer), name, value))
