@@ -152,9 +152,10 @@ class _Cloner(Cloner):
             return _build_on(self.layer(model), *tensors)
         names = [layer.name for layer in model._input_layers]
         self._pending.add(id(model))
-        clone = self._graph_network(model, _keras_tensors(input_tensors, names))
-        self._pending.clear()
-        self.adopt(model, clone)
+        with self.naming(model):
+            clone = self._graph_network(model, _keras_tensors(input_tensors, names))
+            self._pending.clear()
+            self.adopt(model, clone)
         return clone
 
     def is_layer(self, value):
@@ -460,16 +461,15 @@ class _Cloner(Cloner):
             self._clone_node(node)
         inputs = _source_inputs(input_tensors)
         outputs = [self.tensor(x) for x in network.outputs]
-        if not isinstance(network, Sequential) or not _is_input(*input_tensors):
-            clone = _new_model_like(network, inputs=inputs, outputs=outputs)
-            self._copy_missing_attributes(network, clone)
-            self._add_losses(network, clone)
-            return clone
-        clone = _new_model_like(network)
+        is_chain = isinstance(network, Sequential) and _is_input(*input_tensors)
+        clone = (_new_model_like(network) if is_chain else
+                 _new_model_like(network, inputs=inputs, outputs=outputs))
+        self.layer_map[id(network)] = clone  # Its attributes may refer back to it.
         self._copy_missing_attributes(network, clone)
-        clone.inputs, clone.outputs = inputs, outputs
-        clone.build()
-        clone._build_input_shape = network._build_input_shape
+        if is_chain:
+            clone.inputs, clone.outputs = inputs, outputs
+            clone.build()
+            clone._build_input_shape = network._build_input_shape
         self._add_losses(network, clone)
         return clone
 

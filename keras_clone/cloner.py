@@ -16,6 +16,7 @@ import contextlib
 import copy
 import enum
 import functools
+import inspect
 import types
 import weakref
 from collections.abc import Collection
@@ -41,6 +42,7 @@ from keras_clone.holding import fill
 from keras_clone.holding import unwrapped
 from keras_clone.methods import METHODS_KERAS_CALLS
 from keras_clone.methods import may_be_set_by_call
+from keras_clone.methods import names_read_by_call
 from keras_clone.methods import names_set_after_init
 from keras_clone.methods import names_set_by
 from keras_clone.methods import sets_computed_names
@@ -171,12 +173,13 @@ class Cloner:
             self._has_stale_copies = True
             return layer
         if id(layer) not in self.layer_map:
-            self._pending.add(id(layer))
-            try:
-                clone = self.new_layer(layer)
-            finally:
-                self._pending.discard(id(layer))
-            self._adopt_new(layer, clone)
+            with self.naming(layer):
+                self._pending.add(id(layer))
+                try:
+                    clone = self.new_layer(layer)
+                finally:
+                    self._pending.discard(id(layer))
+                self.adopt(layer, clone)
         return self.layer_map[id(layer)]
 
     def _find_clone(self, layer):
@@ -209,9 +212,12 @@ class Cloner:
             if id(layer) in self._called_layers:
                 self.build(layer, self.layer_map[id(layer)])
 
-    def _adopt_new(self, layer, clone):
+    @contextlib.contextmanager
+    def naming(self, layer):
+        """Context in which the error of an object that cannot be copied is raised as
+        that of a layer."""
         try:
-            self.adopt(layer, clone)
+            yield
         except CannotCopy as error:
             raise ValueError("Cannot clone layer '{}' of class `{}`: {}.".format(
                 layer.name, type(layer).__name__, error))
@@ -420,9 +426,10 @@ class Cloner:
         for name, value in self.attributes(layer).items():
             if (name not in self.attributes(clone) and
                     not self._is_call_result(value)):
-                self.set_attribute(
-                    clone, name, MISSING,
-                    self._value_for_copy(value, self._is_call_result))
+                with _leaving_out(layer, name):
+                    self.set_attribute(
+                        clone, name, MISSING,
+                        self._value_for_copy(value, self._is_call_result))
 
     def _unshared(self, value, is_left_out=lambda value: False):
         """Returns the clone's counterpart of a value, without shared containers.
@@ -555,15 +562,16 @@ class Cloner:
             if old is value and type(value) in ATOMS:
                 continue
             self._place = layer, name
-            if (is_new and self._is_lost(value, old) and
-                    not may_be_set_by_call(type(layer), name, value)):
-                new = self._copy_of_lost(value)
-            elif is_new and self._is_set_later(layer, name, value, old):
-                new = self._unshared(value)
-            else:
-                new = self._reconciled(value, old)
-            if new is not old and not self._is_instance_specific(layer, name):
-                self.set_attribute(clone, name, old, new)
+            with _leaving_out(layer, name):
+                if (is_new and self._is_lost(value, old) and
+                        not may_be_set_by_call(type(layer), name, value)):
+                    new = self._copy_of_lost(value)
+                elif is_new and self._is_set_later(layer, name, value, old):
+                    new = self._unshared(value)
+                else:
+                    new = self._reconciled(value, old)
+                if new is not old and not self._is_instance_specific(layer, name):
+                    self.set_attribute(clone, name, old, new)
         self._place = outer
 
     def _is_set_later(self, layer, name, value, current):
@@ -919,6 +927,30 @@ def _check_not_registered(layer):
                    for each in held):
                 raise CannotCopy(f'`{cls.__name__}` keeps its instances in '
                                  f'`{name}`, where a copy would be missing')
+
+
+@contextlib.contextmanager
+def _leaving_out(layer, name):
+    """Context in which an attribute is skipped that cannot be copied, as the released
+    function skips what was set after the constructor, unless a call may read it.
+
+    # Raises
+        CannotCopy: if a call of the layer may read the attribute.
+    """
+    try:
+        yield
+    except CannotCopy as error:
+        is_read = name in names_read_by_call(type(layer))
+        if is_read and not _wraps_method(layer, name):
+            raise CannotCopy('in its attribute `{}`, {}'.format(name, error))
+
+
+def _wraps_method(layer, name):
+    """Returns whether a user has wrapped the method of this name of a layer."""
+    wrapped = inspect.unwrap(vars(layer).get(name))
+    method = getattr(type(layer), name, None)
+    return (isinstance(wrapped, types.MethodType) and
+            wrapped.__self__ is layer and wrapped.__func__ is method)
 
 
 def _summary(error):

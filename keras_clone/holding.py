@@ -70,7 +70,13 @@ class Walk:
         if self._is_leaf(value):
             return self._replacement(value)
         if id(value) not in self.copies:
-            self.copies[id(value)] = self._copied(value)
+            known = len(self.copies)
+            try:
+                self.copies[id(value)] = self._copied(value)
+            except CannotCopy:
+                for key in list(self.copies)[known:]:  # They may be incomplete.
+                    del self.copies[key]
+                raise
         return self.copies[id(value)]
 
     def reaches(self, value):
@@ -158,6 +164,14 @@ class Walk:
         return new
 
     def _copied_object(self, value):
+        if hasattr(type(value), 'cache_info'):  # Of `functools.lru_cache`.
+            size = value.cache_info().maxsize
+            return functools.lru_cache(size)(self.map(value.__wrapped__))
+        if is_opaque(value) and hasattr(value, '_clone'):  # Of `tf.function`.
+            function = self.map(value.__wrapped__)
+            new = value._clone(function)
+            new.__wrapped__ = function
+            return new
         if is_opaque(value):
             raise CannotCopy(f'it holds {describe(value)}, which holds layers or '
                              'weights of the model and cannot be copied')

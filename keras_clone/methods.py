@@ -39,6 +39,16 @@ def may_be_set_by_call(cls, name, value):
 
 
 @functools.lru_cache(maxsize=1024)
+def names_read_by_call(cls):
+    """Returns the names of the attributes that a call of a layer of this class may
+    read, by `getattr` as well, its methods included."""
+    codes = _codes_used_by(cls, METHODS_KERAS_CALLS)
+    return set(METHODS_KERAS_CALLS).union(
+        *(code.co_names for code in codes),
+        *(filter(lambda each: type(each) is str, code.co_consts) for code in codes))
+
+
+@functools.lru_cache(maxsize=1024)
 def sets_computed_names(cls):
     """Returns whether a call of a layer of this class may set attributes whose names
     are not in the code, by `setattr` and the like."""

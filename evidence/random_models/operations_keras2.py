@@ -23,8 +23,9 @@ from evidence.random_models.custom import (
     MATRIX, PATCHES, Applies, Asks, AtMost, Base, Careful, CarefulWithConfig, Child,
     Doubled, Extensible, FillsInBuild, KeepRate, LayerWithSlot, Limits, Locks, Mode,
     OmitsRegularizer, Plain, Popped, Remembers, Scaled, Scorer, Static, Strange,
-    Strong, by_layer, counter, digest_of, doubled, extended, from_class, layers_in,
-    named, pickled, renamed, scaled, times, with_attributes)
+    Strong, by_layer, counter, digest_of, doubled, extended, from_class,
+    keep_function_of, layers_in, named, pickled, renamed, scaled, times,
+    with_attributes)
 from evidence.random_models.operations import (
     BATCH, NESTED, STEPS, UNITS, operation, whole)
 
@@ -1070,6 +1071,7 @@ CHANGED = dict([  # (option, (function that makes a layer, function that changes
     ('activation', (_dense, lambda layer: setattr(layer, 'activation', gelu))),
     ('attribute', (Scale, lambda layer: setattr(layer, 'names', [{'b': (1,)}]))),
     ('frozen', (_dense, _frozen)),
+    ('function', (_dense, keep_function_of)),
     ('number', (lambda: KeepRate(.5), lambda layer: setattr(layer, 'rate', 4.))),
     ('part frozen', (lambda: Given(_pair()),
                      lambda layer: _frozen(layer.parts[0]))),

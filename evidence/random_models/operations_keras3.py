@@ -19,8 +19,9 @@ from evidence.random_models.custom import (
     MATRIX, PATCHES, Applies, Asks, AtMost, Careful, CarefulWithConfig, Child,
     Doubled, FillsInBuild, KeepRate, LayerWithSlot, Limits, Locks, Mode,
     OmitsRegularizer, OneShape, Popped, Remembers, Scaled, Scorer, Static, Strange,
-    Strong, by_layer, counter, digest_of, doubled, extended, from_class, layers_in,
-    named, pickled, relu, renamed, scaled, times, with_attributes)
+    Strong, by_layer, counter, digest_of, doubled, extended, from_class,
+    keep_function_of, layers_in, named, pickled, relu, renamed, scaled, times,
+    with_attributes)
 from evidence.random_models.operations import NESTED, STEPS, UNITS, operation, whole
 
 RELEASE = tuple(map(int, keras.__version__.split('.')[:3]))
@@ -1567,6 +1568,14 @@ def _dense():
     return layers.Dense(UNITS)
 
 
+def _compile_call(layer):
+    if keras.backend.backend() == 'tensorflow':
+        import tensorflow as tf
+        layer.call = tf.function(layer.call)
+    else:
+        layer.call = keras.remat(layer.call)
+
+
 # {option: (function that makes a layer, function that changes it when it is built)}
 CHANGED = {
     'activation': (_dense, lambda layer: setattr(layer, 'activation', gelu)),
@@ -1574,10 +1583,12 @@ CHANGED = {
     'constraint of a variable': (_dense, lambda layer: setattr(
         layer.kernel, 'constraint', keras.constraints.UnitNorm())),
     'float8': (_dense, lambda layer: layer.quantize('float8')),
+    'compiled call': (_dense, _compile_call),
     'frozen': (_dense, _frozen),
     'frozen inside': (TwoDense, lambda layer: _frozen(layer.first)),
     'frozen variable': (_dense, lambda layer: _frozen(layer.bias)),
     'frozen variable inside': (TwoDense, lambda layer: _frozen(layer.second.kernel)),
+    'function': (_dense, keep_function_of),
     'int8': (_dense, _of_int8),
     'int8 and LoRA': (_dense, lambda layer: (_lora(layer), _of_int8(layer))),
     'int8 inside': (TwoDense, lambda layer: _of_int8(layer.second)),

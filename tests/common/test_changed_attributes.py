@@ -190,6 +190,53 @@ def test_weight_added_by_the_user():
     assert_equal_and_independent(model, clone_model(clone_model(model)))
 
 
+def test_cache_of_a_function_calls_the_clone():
+    model = chain(lambda: layers.Dense(2))()
+    model.lookup = functools.lru_cache(maxsize=8)(lambda key: (key, model))
+    model.lookup('a')
+    clone = clone_model(clone_model(model))
+    assert clone.lookup('a')[1] is clone
+    assert clone.lookup.cache_info().maxsize == 8
+
+
+class NeedsFunction:
+    """Cannot be copied: its `__new__` requires an argument."""
+
+    def __new__(cls, function):
+        new = super().__new__(cls)
+        new.function = function
+        return new
+
+    def __call__(self, inputs):
+        return self.function(inputs)
+
+
+def on_the_model(model):
+    model.needs_function = NeedsFunction(lambda key: model)
+
+
+def in_a_dict_on_a_layer(model):
+    layer = model.layers[-1]
+    layer.needs_function = {'calls': [NeedsFunction(layer.call)]}
+
+
+@pytest.mark.parametrize('add', [on_the_model, in_a_dict_on_a_layer])
+def test_guard_object_that_cannot_be_copied_and_that_no_call_uses(add):
+    model = chain(lambda: layers.Dense(2))()
+    add(model)
+    assert_equal_and_independent(model, clone_model(clone_model(model)))
+
+
+def test_object_that_cannot_be_copied_and_that_the_call_uses_is_refused():
+    dense, layer = layers.Dense(3), AppliesAdded()
+    build_inner(layer, [dense], (None, 3))
+    layer.missing = NeedsFunction(lambda x: call_inner(dense, x))
+    model = chain(lambda: layer)()
+    with pytest.raises(ValueError, match='of class `AppliesAdded`: in its attribute '
+                                         '`missing`, it holds an object of class'):
+        clone_model(model)
+
+
 class NamesLayersInBuild(layers.Layer):
     """Sets layers under names that are not in its code."""
 

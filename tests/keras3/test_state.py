@@ -407,6 +407,31 @@ def test_attribute_added_to(part):
     assert part(model).class_names == ['a', {'b': 'c'}]
 
 
+@on_tensorflow
+def test_compiled_function_of_the_user_calls_the_clone():
+    import tensorflow as tf
+    model = chain(lambda: layers.Dense(2))()
+    model.compiled_call = tf.function(lambda x: model(x))
+    clone = clone_model(clone_model(model))
+    clone.set_weights([0 * weight for weight in model.get_weights()])
+    np.testing.assert_allclose(clone.compiled_call(ONES), np.zeros((2, 2)))
+
+
+@on_tensorflow
+def test_guard_call_that_the_user_has_compiled():
+    import tensorflow as tf
+    model = chain(lambda: layers.Dense(2))()
+    model.layers[-1].call = tf.function(model.layers[-1].call)
+    assert_computes_the_same(model, clone_model(clone_model(model)))
+
+
+@pytest.mark.skipif(not hasattr(keras, 'remat'), reason='Keras has no `remat`')
+def test_guard_call_with_rematerialization():
+    model = chain(lambda: layers.Dense(2))()
+    model.layers[-1].call = keras.remat(model.layers[-1].call)
+    assert_computes_the_same(model, clone_model(clone_model(model)))
+
+
 # Adapted preprocessing layers
 
 

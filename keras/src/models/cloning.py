@@ -171,9 +171,10 @@ class _Cloner(Cloner):
     def clone(self, input_tensors=None, call_function=None):
         """Returns the clone of the model, on the given input tensors or new ones."""
         self._pending.add(id(self.model))
-        clone = self._model(self.model, input_tensors, call_function)
-        self._pending.clear()
-        super().adopt(self.model, clone)
+        with self.naming(self.model):
+            clone = self._model(self.model, input_tensors, call_function)
+            self._pending.clear()
+            super().adopt(self.model, clone)
         return clone
 
     def is_layer(self, value):
