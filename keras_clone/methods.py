@@ -60,8 +60,13 @@ def sets_computed_names(cls):
 def names_set_by(cls, methods):
     """Returns the names of the attributes that methods of a class, or methods they
     use, set by an assignment such as `self.name = ...`."""
-    return {each.argval for code in _codes_used_by(cls, methods)
-            for each in dis.get_instructions(code) if each.opname == 'STORE_ATTR'}
+    return frozenset().union(*map(_names_set_in, _codes_used_by(cls, methods)))
+
+
+@functools.lru_cache(maxsize=4096)
+def _names_set_in(code):
+    return frozenset(each.argval for each in dis.get_instructions(code)
+                     if each.opname == 'STORE_ATTR')
 
 
 @functools.lru_cache(maxsize=1024)
@@ -136,7 +141,10 @@ def _codes(cls, name):
     function in their modules."""
     found = []
     for base in cls.__mro__:
-        value = vars(base).get(name, _function_beside(base, name))
+        value = (vars(base)[name] if name in vars(base) else
+                 _function_beside(base, name))
+        if value is None:
+            continue
         for each in ([value.fget, value.fset] if isinstance(value, property)
                      else [getattr(value, '__func__', value)]):
             found.append(getattr(inspect.unwrap(each), '__code__', None))
