@@ -88,6 +88,7 @@ def test_a_lambda_with_a_global_name_is_checked_with_loaded_weights(tmp_path):
     assert check('own:load_weights', cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.once
 def test_check_of_a_file_of_weights_says_what_to_do(tmp_path):
     model = keras.Sequential([keras.Input((2,)), layers.Dense(2)])
     model.save_weights(tmp_path / 'own.weights.h5')
@@ -95,11 +96,13 @@ def test_check_of_a_file_of_weights_says_what_to_do(tmp_path):
         tmp_path / 'own.weights.h5').stderr
 
 
+@pytest.mark.once
 def test_check_of_a_damaged_file_says_that_it_exists(tmp_path):
     (tmp_path / 'cut.keras').write_bytes(b'PK')
     assert 'The file exists: it is damaged' in check(tmp_path / 'cut.keras').stderr
 
 
+@pytest.mark.once
 def test_error_in_the_standard_library_names_the_line_of_the_user(tmp_path):
     """Newer versions of Python have no file of `os` that runs."""
     (tmp_path / 'own.py').write_text('import os\n'
@@ -109,6 +112,7 @@ def test_error_in_the_standard_library_names_the_line_of_the_user(tmp_path):
         f" ({tmp_path / 'own.py'}, line 3).\n")
 
 
+@pytest.mark.once
 @pytest.mark.parametrize('name', ['cut.keras', 'cut.h5'])
 def test_check_of_a_damaged_file_has_no_advice(tmp_path, name):
     keras.Sequential([keras.Input((2,)), layers.Dense(2)]).save(tmp_path / name)
@@ -132,6 +136,7 @@ def test_check_judges_the_released_function_beside_this_one():
     assert row['active']['outcome'] == 'faithful'
 
 
+@pytest.mark.once
 def test_command_says_what_is_not_compared(tmp_path):
     (tmp_path / 'own.py').write_text(
         'import keras\n'
@@ -146,6 +151,7 @@ def test_command_says_what_is_not_compared(tmp_path):
         'outputs (the model is not built: it has none yet)']
 
 
+@pytest.mark.once
 def test_modules_of_the_current_folder_replace_no_others(tmp_path):
     for name in ('random', 'rich', 'click', 'h5py', 'numpy', 'keras'):
         (tmp_path / (name + '.py')).write_text('raise ValueError')
