@@ -38,7 +38,7 @@ WAYS = ('build', 'released', 'ours', 'deepcopy', 'config', 'file')
 # share of the time that our own code may take.
 NOISE = 1.1
 MOST_OWN_SHARE = .01
-SIZES = (50, 100, 200, 400, 800)
+SIZES = (50, 100, 200, 400)
 DEPTHS = (1, 2, 3, 4, 5, 6)
 UNITS_OF_SIZE = {'chain': 'layers', 'wide': 'layers', 'nest': 'depth'}
 INK = '#010101'  # Not pure black: Matplotlib does not write that to the SVG.
