@@ -555,7 +555,7 @@ def test_check_switched_off_as_a_user_runs_it():
     assert out.endswith('keras-clone is not (off, KERAS_CLONE=off).\n')
 
 
-@pytest.mark.once  # The matrix checks and records the gallery in every environment.
+@pytest.mark.once  # On 2.2.4 and, by a line of tox.ini, on 2.3.1.
 def test_gallery_shows_what_the_released_function_does():
     status, out, err = run_process('check', '--json')
     assert status == 0, err
