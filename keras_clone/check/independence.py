@@ -8,7 +8,7 @@ from .describing import describe
 from .difference import SHARING, Difference
 from .graphs import graphs
 from .values import NOTHING, tensor_leaves
-from ..holding import ATOMS, parts_of
+from ..walk import ATOMS, parts_of
 
 # The calls of a layer lead to the layers before and after it, wherever they are.
 CALLS = ('_inbound_nodes', '_outbound_nodes')

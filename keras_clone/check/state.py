@@ -14,8 +14,9 @@ import numpy as np
 from .arrays import arrays_close
 from .graphs import graphs
 from .values import NOTHING
-from ..holding import (ATOMS, CONTAINERS, FUNCTIONS, attributes_of, holds_atoms,
-                       is_opaque, unwrapped)
+from ..recording import RECORDS
+from ..walk import (ATOMS, CONTAINERS, FUNCTIONS, attributes_of, holds_atoms,
+                    is_opaque, unwrapped)
 
 # Types of numbers that are equal if they agree within rounding.
 NUMBERS = (float, np.floating)
@@ -37,7 +38,7 @@ def differing_attributes(layer, other):
     """
     walk = _Walk()
     held = graphs.own_attributes(other)
-    left_out = set_by_calls(type(layer))
+    left_out = set_by_calls(type(layer)) | RECORDS
     for name, value in sorted(graphs.own_attributes(layer).items()):
         if name not in left_out:
             yield from walk.compare(f'attribute {name}', value,
