@@ -276,12 +276,33 @@ class _Cloner(Cloner):
                        for weight in vars(layer).get(name, [])]
             if all(weight is not None for weight in weights):
                 vars(clone)[name] = weights
+        self._add_losses_of_weights(layer, clone)
+
+    def _add_losses_as_called(self, network):
+        """Adds the losses that its layers had when a nested model was called: it has
+        them as well."""
+        known = set(map(id, network._losses)) if isinstance(network, Network) else ()
+        for layer in self.layers_within(network)[1:] if known else []:
+            if id(layer) in self.layer_map:
+                self._add_losses_of_weights(layer, self.layer_map[id(layer)], known)
+
+    def _add_losses_of_weights(self, layer, clone, known=None):
+        """Adds the losses that were added to a layer after it was called.
+
+        # Arguments
+            known: None or a set, the ids of the losses to add.
+        """
         if isinstance(layer, Network) or len(layer._losses) <= len(clone._losses):
             return
-        # Losses that were added to the layer after it was called.
-        clone.add_loss([
-            self.value(loss) for loss in
-            layer.get_losses_for(None)[len(clone.get_losses_for(None)):]])
+        more = layer.get_losses_for(None)[len(clone.get_losses_for(None)):]
+        clone.add_loss([self.value(loss) for loss in more
+                        if (known is None or id(loss) in known) and
+                        self._depends_only_on_weights(loss)])
+
+    def _depends_only_on_weights(self, x):
+        replace, recomputed = self._replaced_operands(x)
+        return not any(map(K.is_placeholder, recomputed)) and all(
+            self._variable_of(operand) is not None for operand in replace)
 
     def new_layer(self, layer):
         if isinstance(layer, InputLayer):
@@ -414,8 +435,25 @@ class _Cloner(Cloner):
         arguments = self.call_argument(node.arguments or {})
         inputs = [self.tensor(x) for x in _call_inputs(node)]
         layer = self.layer(node.outbound_layer)
-        layer(unpack_singleton(inputs), **arguments)
+        self._add_losses_as_called(node.outbound_layer)
+        with self._trainable_as_called(node.outbound_layer):
+            layer(unpack_singleton(inputs), **arguments)
         self._map_outputs(node, layer._inbound_nodes[-1])
+
+    @contextlib.contextmanager
+    def _trainable_as_called(self, network):
+        """Context in which layers are trainable that were frozen only after a nested
+        model was called: the model still has their updates."""
+        kept = set(map(id, getattr(network, '_updates', [])))
+        frozen = [self.layer_map[id(each)]
+                  for each in (self.layers_within(network)[1:] if kept else [])
+                  if not each.trainable and id(each) in self.layer_map and
+                  not kept.isdisjoint(map(id, each._updates))]
+        for each in frozen:
+            vars(each)[_trainable_attribute(each)] = True
+        yield
+        for each in frozen:
+            vars(each)[_trainable_attribute(each)] = False
 
     def _map_outputs(self, node, new_node):
         for x, y in zip(node.output_tensors, new_node.output_tensors):
@@ -497,6 +535,14 @@ def _scratch():
     import tensorflow as tf
     with tf.Graph().as_default():
         yield
+
+
+def _trainable_attribute(layer):
+    """Returns the name under which a layer stores `trainable`.
+
+    Setting `trainable` itself would set it on the layers in a wrapper as well.
+    """
+    return '_trainable' if '_trainable' in vars(layer) else 'trainable'
 
 
 def _is_variable(value):

@@ -80,6 +80,7 @@ class Cloner:
         self._held = {}  # {id of a layer: see `_held_by`}.
         self._unsettled = []  # Pairs whose clones still have to be built.
         self._owners = {}  # {id of a variable or other state: its layers}.
+        self._trials = {}  # {id of a layer: the attributes of another new one}.
         self._functions = {}  # {id of a function: (it, with its former closure)}.
         self._walk = Walk(self._is_replaced, self._replacement)
         self._has_stale_copies = False
@@ -378,26 +379,24 @@ class Cloner:
         if is_plain(value) or isinstance(value, np.ndarray):
             is_known = is_plain(new) or isinstance(new, np.ndarray)
             return (is_known and not _are_equal(value, new) and
-                    not self._is_own(layer, name, value))
+                    not self._is_own(layer, name, value, new))
         if isinstance(value, CONTAINERS) and isinstance(new, CONTAINERS):
             return len(unwrapped(value)) != len(unwrapped(new))
         if isinstance(value, types.FunctionType):
             return getattr(new, '__code__', None) is not value.__code__
         return type(value) is not type(new) and not self._is_replaced(value)
 
-    def _is_own(self, layer, name, value):
+    def _is_own(self, layer, name, value, new):
         """Returns whether plain data differ in each new layer, as an index in a
-        registry or a unique name does, or are first set by its calls. Numbers that are
-        drawn at random are not: the layer computes with them."""
+        registry or a unique name does, or were set by a call. Numbers that are drawn
+        at random are not the layer's own: it computes with them."""
         if type(value) in (float, bool, complex, type(None), np.ndarray):
             return False
-        try:
-            with self.scratch():
-                one, other = [self.attributes(self.created(layer)).get(name, MISSING)
-                              for _ in range(2)]
-            return one is MISSING or not _are_equal(one, other)
-        except Exception:
-            return True
+        if id(layer) not in self._trials:
+            self._trials[id(layer)] = {}
+            with contextlib.suppress(Exception), self.scratch():
+                self._trials[id(layer)] = self.attributes(self.created(layer))
+        return not _are_equal(new, self._trials[id(layer)].get(name, MISSING))
 
     def _match_objects(self, value, new, known=None, depth=0):
         """Sets the numbers and arrays in which an object that a layer holds differs

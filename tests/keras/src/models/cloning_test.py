@@ -221,13 +221,18 @@ class CloneCustomClassesTest(testing.TestCase):
 
     def test_guard_no_scope_stays_open_after_a_failure(self):
         class Broken(self.Scale):
-            @classmethod
-            def from_config(cls, config):
-                raise KeyboardInterrupt
+            is_broken = False
 
+            def __init__(self, *args, **kwargs):
+                if self.is_broken:
+                    raise KeyboardInterrupt
+                super().__init__(*args, **kwargs)
+
+        model = models.Sequential([models.Sequential([Broken(2)])])
+        Broken.is_broken = True
         # As released, the class is not found.
         with self.assertRaises((KeyboardInterrupt, TypeError)):
-            clone_model(models.Sequential([models.Sequential([Broken(2)])]))
+            clone_model(model)
         self.assertIsNone(object_registration.get_registered_object("Broken"))
 
     def test_other_threads_do_not_see_the_scope(self):
@@ -236,15 +241,14 @@ class CloneCustomClassesTest(testing.TestCase):
         seen = []
 
         class Watched(self.Scale):
-            @classmethod
-            def from_config(cls, config):
+            def __init__(self, *args, **kwargs):
                 find = object_registration.get_registered_object
                 with ThreadPoolExecutor(1) as pool:
                     seen.append(pool.submit(find, "Watched").result())
-                return super().from_config(config)
+                super().__init__(*args, **kwargs)
 
         clone_model(models.Sequential([models.Sequential([Watched(2)])]))
-        self.assertEqual(seen, [None])
+        self.assertEqual(seen, [None, None])
 
 
 class CloneInputTest(testing.TestCase):
