@@ -322,13 +322,12 @@ class Cloner:
         current = self.attributes(clone)
         for name, value in first.attributes.items():
             new = current.get(name, MISSING)
-            if not self.is_call_result(value):
-                old = self._leaves(value, first.objects)
-                is_pair = self._correspond(old, self._leaves(new))
-                if self._is_other(layer, name, value, new) or not is_pair:
-                    self.set_attribute(clone, name, new, self._unshared(value))
-                else:
-                    self._match_objects(value, new, first.objects)
+            old = self._leaves(value, first.objects)
+            is_pair = self._correspond(old, self._leaves(new))
+            if self._is_other(layer, name, value, new) or not is_pair:
+                self.set_attribute(clone, name, new, self._unshared(value))
+            else:
+                self._match_objects(value, new, first.objects)
 
     def _match(self, layer, clone, is_final=False):
         """Pairs what the attributes of two layers hold; sets those that are wrong.
@@ -384,6 +383,8 @@ class Cloner:
             return len(unwrapped(value)) != len(unwrapped(new))
         if isinstance(value, types.FunctionType):
             return getattr(new, '__code__', None) is not value.__code__
+        if self.is_tensor(value):  # One that the constructor computes is its own.
+            return not self.is_tensor(new)
         return type(value) is not type(new) and not self._is_replaced(value)
 
     def _is_own(self, layer, name, value, new):

@@ -124,7 +124,8 @@ def keep_first_call(layer, own):
         own: the names of the attributes that Keras itself sets on each layer.
     """
     known = vars(layer).get(_FIRST_CALL)
-    if known is None or known.owner != id(layer):
+    is_model = hasattr(layer, '_is_graph_network')  # It computes nothing itself.
+    if not is_model and (known is None or known.owner != id(layer)):
         vars(layer)[_FIRST_CALL] = first = FirstCall(layer)
         held = _keep_attributes(layer, first.attributes, {*own, _FIRST_CALL})
         for each in held:  # The list may grow in the loop.

@@ -24,8 +24,7 @@ def _attributes_of_keras():
 
 @functools.wraps(_released_call)
 def _call(self, *args, **kwargs):
-    if not hasattr(self, '_is_graph_network'):  # Else, it is a model.
-        keep_first_call(self, _attributes_of_keras())
+    keep_first_call(self, _attributes_of_keras())
     return _released_call(self, *args, **kwargs)
 
 
