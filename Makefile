@@ -8,6 +8,9 @@ BIN = .venv/bin
 # The models that `make fuzz` and `make fuzz-keras3` draw: how many, and their seed.
 MODELS = 200
 SEED = 1
+# The environments of tox.ini that `make matrix` runs, separated by commas; if it is empty,
+# those in `env_list`.
+ENVIRONMENTS =
 # The folder for screenshots by `make a11y`; if it is empty, there are none.
 SCREENSHOTS =
 
@@ -86,7 +89,8 @@ table: .venv/tox-installed .venv/keras3-installed
 
 matrix: .venv/tox-installed
 	rm -rf .tox/results
-	.venv/tox/bin/tox run-parallel --parallel 2 --parallel-no-spinner; \
+	.venv/tox/bin/tox run-parallel $(addprefix -e ,$(ENVIRONMENTS)) --parallel 2 \
+	    --parallel-no-spinner; \
 	    status=$$?; .venv/tox/bin/python -m evidence matrix table; exit $$status
 
 mutation: mutation-keras2 mutation-keras3
