@@ -496,7 +496,7 @@ class _Cloner(Cloner):
                            if value is not None])
 
 
-# The attributes that `predict` sets on a model, and those that `compile` and `fit` set.
+# The attributes that `predict`, and those that `compile` and `fit` set on a model.
 _SET_BY_PREDICT = {'predict_function', 'stop_training'}
 _SET_BY_COMPILE = _SET_BY_PREDICT | {
     '_collected_trainable_weights', '_compile_metric_functions', '_compile_metrics',

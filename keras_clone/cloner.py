@@ -3,17 +3,19 @@
 Used by the overlays of both major versions of Keras, which define what their
 layers, variables and tensors are.
 
-1. The class of a layer is called with the arguments that the user called it with, in
-   which layers, variables and tensors of the model are replaced by those of the
+1. The class of a layer is called with the arguments that the user called it with,
+   in which layers, variables and tensors of the model are replaced by those of the
    clone. All else stays the same object.
 2. What the user has changed since then is set.
 3. The layer is built and called as the original was.
 4. As the same code ran, what two attributes of the same name hold corresponds by
-   position: the layers and variables in them are pairs. Where they do not correspond,
-   the attribute is set from the original.
-5. At the end, the clone is checked: a clone that is not faithful is never returned.
+   position: the layers and variables in them are pairs. Where they do not
+   correspond, the attribute is set from the original.
+5. At the end, it is checked that the clone lacks no weights, and uses nothing of the
+   original.
 """
 import contextlib
+import copy
 import inspect
 import types
 import weakref
@@ -35,6 +37,7 @@ from keras_clone.walk import CannotCopy
 from keras_clone.walk import Walk
 from keras_clone.walk import attributes_of
 from keras_clone.walk import container_like
+from keras_clone.walk import content_of
 from keras_clone.walk import is_opaque
 from keras_clone.walk import is_plain
 from keras_clone.walk import parts_of
@@ -42,6 +45,7 @@ from keras_clone.walk import unwrapped
 from keras_clone.walk import with_closure
 
 MISSING = type('Missing', (), {'__repr__': lambda self: 'missing'})()
+_NUMBERS = {float, bool, complex, type(None)}
 # Keys of configs that are no arguments, and arguments that are copied as flags.
 _NO_SETTINGS = frozenset(['name', 'trainable', 'build_config', 'shared_object_id'])
 
@@ -110,11 +114,28 @@ class Cloner:
         try:
             yield
         except CannotCopy as error:
-            raise ValueError("Cannot clone layer '{}' of class `{}`: {}.".format(
-                layer.name, type(layer).__name__, error))
+            raise _refusal(layer, error)
 
     def created(self, layer):
-        """Returns a new layer, created as the original was: by its constructor."""
+        """Returns a new layer, created as the original was: by its constructor.
+
+        If its settings have changed since, the constructor is called with what they
+        are now. If that does not suffice, but the config does, it is created from
+        the config.
+        """
+        config = self._config_of(layer)
+        clone = self._first_created(layer)
+        changed = self._changed_settings(layer, clone, config)
+        for create in (self._replayed_with, self._as_released) if changed else ():
+            with contextlib.suppress(Exception):
+                other = create(layer, self._current(layer, changed, config))
+                if not self._changed_settings(layer, other, config):
+                    clone = other
+                    break
+        self._changes[id(clone)] = clone, changed
+        return clone
+
+    def _first_created(self, layer):
         errors = []
         for create in (self._replayed, self._as_released, self._replayed_in_scope):
             try:
@@ -125,25 +146,40 @@ class Cloner:
             except Exception as error:
                 errors.append(error)
         raise ValueError(
-            "Cannot clone layer '{}' of class `{}`: its constructor cannot be called "
-            'again ({}), and it cannot be created from its config ({}). Return every '
-            'argument of the constructor from `get_config()`.'.format(
+            "Cannot clone layer '{}' of class `{}`: its constructor cannot be "
+            'called again ({}), and it cannot be created from its config ({}). '
+            'Return every argument of the constructor from `get_config()`.'.format(
                 layer.name, type(layer).__name__, *map(_summary, errors))
         ) from errors[0]
 
-    def _replayed(self, layer):
+    def _replayed(self, layer, args=None, kwargs=None):
         """Returns a new layer: its class is called with the same arguments."""
-        args, kwargs = self._arguments(layer)
-        parameters, name = parameters_of(type(layer)), {}
-        if _takes_name(parameters) and 'name' not in [
-                *list(parameters)[:len(args)], *kwargs]:
+        if args is None:
+            args, kwargs = self._arguments(layer)
+        (names, takes_any), name = parameters_of(type(layer)), {}
+        if ('name' in names or takes_any) and 'name' not in [
+                *names[:len(args)], *kwargs]:
             name['name'] = layer.name
         # From copies: the constructor may change containers.
         clone = type(layer)(*copied(args), **copied(kwargs), **name)
         keep(clone, args, kwargs)
         return clone
 
-    def _as_released(self, layer):
+    def _replayed_with(self, layer, changed):
+        """As `_replayed`, with other values for some arguments.
+
+        # Arguments
+            changed: dict {name: value}.
+        """
+        args, kwargs = self._arguments(layer)
+        names, takes_any = parameters_of(type(layer))
+        passed = [changed.get(name, value) for name, value in zip(names, args)]
+        kwargs.update({
+            name: value for name, value in changed.items()
+            if name in names[len(args):] or takes_any and name not in names})
+        return self._replayed(layer, (*passed, *args[len(names):]), kwargs)
+
+    def _as_released(self, layer, _=None):
         return type(layer).from_config(layer.get_config())
 
     def _replayed_in_scope(self, layer):
@@ -196,7 +232,7 @@ class Cloner:
                 self._match(layer, clone)
 
     def finish(self):
-        """Completes and checks the clones: all of them were called, if they will be."""
+        """Completes the clones: all of them were called, if they will be."""
         if self._has_stale_copies:
             self._walk.forget()
             for layer, clone in self.pairs:
@@ -219,68 +255,90 @@ class Cloner:
             if type(clone) is type(layer):
                 old, new = [list(map(self.signature, self.own_state(each)))
                             for each in (layer, clone)]
-                if old != new:
-                    raise self._refusal(layer, 'it has the weights {}, its clone has '
-                                        '{}'.format(old, new))
+                if old != new and getattr(layer, 'built', True):
+                    raise _refusal(layer, 'it has the weights {}, its clone has '
+                                   '{}'.format(old, new))
                 for name, value in self.attributes(clone).items():
                     if self._walk.reaches(value) and any(
-                            self._is_original(each) for each in self._leaves(value)):
-                        raise self._refusal(layer, 'its clone would use the original '
-                                            'in its attribute `{}`'.format(name))
+                            map(self._is_original, self._leaves(value))):
+                        raise _refusal(layer, 'its clone would use the original in '
+                                       'its attribute `{}`'.format(name))
 
     def _is_original(self, value):
         known = self.layer_map if self.is_layer(value) else self.state_map
         return known.get(id(value), value) is not value
 
-    def _refusal(self, layer, reason):
-        return ValueError("Cannot clone layer '{}' of class `{}`: {}.".format(
-            layer.name, type(layer).__name__, reason))
-
     # What was changed since the constructor ran
 
     def _set_changes(self, layer, clone):
-        """Sets the settings of a clone that the user has changed."""
-        for name in self._changed_settings(layer, clone):
-            is_attribute = _is_attribute(layer, name)
-            value = getattr(layer, name, MISSING) if is_attribute else MISSING
-            if value is not MISSING and not self.is_call_result(value):
+        """Sets the settings that the user has changed, unless they are right."""
+        for name in self._changes_of(layer, clone):
+            if _is_attribute(layer, name):
                 with contextlib.suppress(AttributeError):  # A property to be read.
-                    self.set_attribute(clone, name, getattr(clone, name, None),
-                                       self._unshared(value))
+                    value, new = getattr(layer, name), getattr(clone, name, MISSING)
+                    if self._differ(value, new) and not self.is_call_result(value):
+                        self.set_attribute(clone, name, new, self._unshared(value))
 
-    def _changed_settings(self, layer, clone):
-        """Returns the names of the arguments, and the keys of the config, in which
-        two layers differed when the clone was new."""
+    def _changes_of(self, layer, clone):
+        """Returns the names of the settings in which a new layer differed."""
         if id(clone) not in self._changes:
-            changed = set()
-            if not self.is_graph(layer):
-                changed = self._changed_arguments(layer, clone)
-                if not self._keeps_arguments(layer):
-                    changed |= self._changed_keys(layer, clone)
+            changed = self._changed_settings(layer, clone, self._config_of(layer))
             self._changes[id(clone)] = clone, changed
         return self._changes[id(clone)][1]
+
+    def _config_of(self, layer):
+        """Returns the config of a layer; None if it is not needed or not known."""
+        if self.is_graph(layer) or self._keeps_arguments(layer):
+            return None
+        with contextlib.suppress(Exception):
+            return layer.get_config()
+
+    def _current(self, layer, names, config):
+        """Returns the values of settings that a constructor can be called with.
+
+        # Returns
+            A dict {name: value}. Functions and objects are not those in the config:
+            this has only their names.
+        """
+        current = {}
+        for name in names:
+            value = vars(layer).get(name, MISSING)
+            if is_plain(value) or value is MISSING:
+                value = (config or {}).get(name, value)
+            if value is not MISSING and not self.is_call_result(value):
+                current[name] = self._unshared(value)
+        return current
+
+    def _changed_settings(self, layer, clone, config):
+        """Returns the names of the arguments, and the keys of the config, in which
+        a new layer differs from the original."""
+        if self.is_graph(layer):
+            return set()
+        changed = self._changed_arguments(layer, clone)
+        if config is not None:
+            changed |= self._changed_keys(clone, config)
+        return changed
 
     def _keeps_arguments(self, layer):
         """Returns whether a layer has an attribute for each argument, so that its
         config tells no more than its attributes."""
         return is_of_keras(type(layer)) and all(
-            _is_attribute(layer, name) or name in _NO_SETTINGS
-            for name, each in parameters_of(type(layer)).items()
-            if each.kind is not each.VAR_KEYWORD)
+            name in vars(layer) or name in _NO_SETTINGS
+            for name in parameters_of(type(layer))[0])
 
     def _changed_arguments(self, layer, clone):
         """Returns the arguments, kept as attributes, that differ."""
-        return {name for name in parameters_of(type(layer))
+        return {name for name in parameters_of(type(layer))[0]
                 if name not in _NO_SETTINGS and name in vars(layer) and
                 self._differ(vars(layer)[name], vars(clone).get(name, MISSING))}
 
-    def _changed_keys(self, layer, clone):
-        """Returns the keys in which the configs of two layers differ."""
+    def _changed_keys(self, clone, config):
+        """Returns the keys in which the config of a new layer differs."""
         try:
-            old, new = layer.get_config(), clone.get_config()
-            changed = self._differing_keys(old, new)
+            new = clone.get_config()
+            changed = self._differing_keys(config, new)
             if changed:  # Some differ whenever they are asked for.
-                changed -= self._differing_keys(old, layer.get_config())
+                changed -= self._differing_keys(new, clone.get_config())
             return changed
         except Exception:  # Nothing is known.
             return set()
@@ -306,22 +364,30 @@ class Cloner:
             return not _are_equal(value, other)
         if self.is_layer(value) or self.is_state(value) or self.is_tensor(value):
             return False
-        if hasattr(type(value), 'get_config'):
-            with contextlib.suppress(Exception):
-                return self._differ(value.get_config(), other.get_config())
+        with contextlib.suppress(Exception):  # E.g. of arrays.
+            if vars(value) == vars(other):
+                return False
+            return self._differ(value.get_config(), other.get_config())
         return not _are_equal(value, other) and is_plain(value)
 
     # What corresponds
 
     def _match_first_call(self, layer, clone):
-        """Sets the attributes in which a new layer differs from the original when that
-        was first called."""
+        """Sets the attributes in which a new layer differs from the original when
+        that was first called."""
         first = first_call_of(layer)
         if first.was_built:
             self.build(layer, clone)
-        current = self.attributes(clone)
+        current, changed = self.attributes(clone), self._changes_of(layer, clone)
+        is_changed_later = any(
+            self._differ(first.attributes[name], vars(layer).get(name, MISSING))
+            for name in changed if name in first.attributes)
         for name, value in first.attributes.items():
             new = current.get(name, MISSING)
+            if new is value and type(value) in ATOMS or name in changed:
+                continue
+            if is_changed_later and (is_plain(value) or self.is_array(value)):
+                continue  # The constructor has computed it from the new settings.
             old = self._leaves(value, first.objects)
             is_pair = self._correspond(old, self._leaves(new))
             if self._is_other(layer, name, value, new) or not is_pair:
@@ -346,11 +412,12 @@ class Cloner:
                 continue
             made = self._leaves(new)
             is_pair = self._correspond(old, made)
-            if (is_settled or old and len(old) == len(made)) and (
-                    not is_pair or self._is_wrong(layer, name, value, new, is_final)):
+            is_wrong = not is_pair or self._is_wrong(
+                layer, name, value, new, is_final)
+            if is_wrong and (is_settled or old and len(old) == len(made)):
                 with contextlib.suppress(CannotCopy):
                     self.set_attribute(clone, name, new, self._unshared(value))
-            elif is_final and not is_plain(value):
+            elif is_final and not is_wrong:
                 self._match_objects(value, new)
         if is_settled:
             self._pair_state(layer, clone)
@@ -358,10 +425,10 @@ class Cloner:
     def _is_wrong(self, layer, name, value, new, is_final):
         """Returns whether an attribute of a clone differs from that of the layer.
 
-        Constructors of subclassed graph networks do not run: all is lacking. Of other
-        layers, plain data may be state that a call still sets.
+        Constructors of subclassed graph networks do not run: all is lacking. Of
+        other layers, plain data may be state that a call still sets.
         """
-        if is_plain(value) or isinstance(value, np.ndarray):
+        if is_plain(value) or self.is_array(value):
             return (is_final or self.is_graph(layer)) and self._is_other(
                 layer, name, value, new)
         if self.is_call_result(value):
@@ -375,23 +442,23 @@ class Cloner:
         """
         if new is MISSING or new is None:
             return value is not None or new is MISSING
-        if is_plain(value) or isinstance(value, np.ndarray):
-            is_known = is_plain(new) or isinstance(new, np.ndarray)
+        if is_plain(value) or self.is_array(value):
+            is_known = is_plain(new) or self.is_array(new)
             return (is_known and not _are_equal(value, new) and
                     not self._is_own(layer, name, value, new))
         if isinstance(value, CONTAINERS) and isinstance(new, CONTAINERS):
             return len(unwrapped(value)) != len(unwrapped(new))
-        if isinstance(value, types.FunctionType):
-            return getattr(new, '__code__', None) is not value.__code__
+        if isinstance(value, FUNCTIONS):
+            return _is_other_function(value, new)
         if self.is_tensor(value):  # One that the constructor computes is its own.
             return not self.is_tensor(new)
         return type(value) is not type(new) and not self._is_replaced(value)
 
     def _is_own(self, layer, name, value, new):
         """Returns whether plain data differ in each new layer, as an index in a
-        registry or a unique name does, or were set by a call. Numbers that are drawn
-        at random are not the layer's own: it computes with them."""
-        if type(value) in (float, bool, complex, type(None), np.ndarray):
+        registry or a unique name does, or were set by a call. Numbers that are
+        drawn at random are not the layer's own: it computes with them."""
+        if type(value) in _NUMBERS or self.is_array(value):
             return False
         if id(layer) not in self._trials:
             self._trials[id(layer)] = {}
@@ -412,18 +479,20 @@ class Cloner:
         if isinstance(value, CONTAINERS):
             for old, other in zip(*map(_in_order, (value, new))):
                 self._match_objects(old, other, known, depth + 1)
-        elif not (isinstance(value, FUNCTIONS) or is_opaque(value) or
-                  self._is_replaced(value)) and (known is None or id(value) in known):
+        elif (known is None or id(value) in known) and not (
+                isinstance(value, FUNCTIONS) or is_opaque(value) or
+                self._is_replaced(value)):
             current = dict(attributes_of(new))
-            held = dict(attributes_of(value)) if known is None else known[id(value)][1]
+            held = (dict(attributes_of(value)) if known is None else
+                    known[id(value)][1])
             for name, old in held.items():
                 other = current.get(name, MISSING)
-                if isinstance(old, (float, bool, np.ndarray)) or other is MISSING:
-                    if not _are_equal(old, other) and not self.is_call_result(old):
-                        with contextlib.suppress(CannotCopy):
-                            object.__setattr__(new, name, self._unshared(old))
-                else:
+                if not (type(old) in _NUMBERS or self.is_array(old) or
+                        other is MISSING):
                     self._match_objects(old, other, known, depth + 1)
+                elif not _are_equal(old, other) and not self.is_call_result(old):
+                    with contextlib.suppress(CannotCopy):
+                        object.__setattr__(new, name, self._unshared(old))
 
     def _is_settled(self, layer, clone):
         """Returns whether a clone has all that it will create itself."""
@@ -452,7 +521,7 @@ class Cloner:
         if is_free and is_layer and self.can_be_clone_of(value, other):
             # What is set on a layer that is built already has no effect.
             if not (getattr(other, 'built', False) and
-                    self._changed_settings(value, other)):
+                    self._changes_of(value, other)):
                 self.adopt(value, other)
         elif is_free and not is_layer and type(value) is type(other):
             self._pair(value, other)
@@ -479,6 +548,8 @@ class Cloner:
         # Arguments
             known: a dict in the format of `FirstCall.objects`.
         """
+        if type(value) in ATOMS:
+            return []
         found, seen, waiting = [], {}, [value]
         while waiting:
             each = waiting.pop()
@@ -528,7 +599,8 @@ class Cloner:
         owners = self._owners.get(id(value)) or [
             layer for layer, _ in self.pairs
             if any(each is value for each in self.own_state(layer))]
-        return next((layer for layer in owners if id(layer) not in self._pending), None)
+        return next(
+            (layer for layer in owners if id(layer) not in self._pending), None)
 
     def _pair_state(self, layer, clone):
         """Pairs, by position, the variables that no attribute has paired."""
@@ -549,7 +621,10 @@ class Cloner:
         return self._walk.map(value)
 
     def _unshared(self, value):
-        """Returns the counterpart of a value; a container is not the same object."""
+        """Returns the counterpart of a value; a container or an array is not the same
+        object."""
+        if self.is_array(value):
+            return copy.copy(value)
         new = self.value(value)
         if new is not value or not isinstance(value, CONTAINERS):
             return new
@@ -559,6 +634,10 @@ class Cloner:
         else:
             items = [self._unshared(each) for each in held]
         return container_like(value, items)
+
+    def is_array(self, value):
+        """Returns whether a value is an array of numbers, not a symbolic tensor."""
+        return isinstance(value, (np.ndarray, np.generic))
 
     def is_call_result(self, value):
         """Returns whether a value is, or contains, a tensor that a call of the layer
@@ -591,9 +670,9 @@ class Cloner:
         return clone
 
 
-def _takes_name(parameters):
-    return 'name' in parameters or any(
-        each.kind is each.VAR_KEYWORD for each in parameters.values())
+def _refusal(layer, reason):
+    return ValueError("Cannot clone layer '{}' of class `{}`: {}.".format(
+        layer.name, type(layer).__name__, reason))
 
 
 def _is_attribute(layer, name):
@@ -606,11 +685,30 @@ def _are_equal(value, other):
     if value is other:
         return True
     try:
-        if isinstance(value, np.ndarray) or isinstance(other, np.ndarray):
-            return np.array_equal(value, other)
+        if hasattr(type(value), 'dtype') or hasattr(type(other), 'dtype'):
+            return np.array_equal(np.asarray(value), np.asarray(other))
         return bool(value == other or value != value and other != other)
     except Exception:  # E.g. of arrays in containers.
         return False
+
+
+def _is_other_function(function, other):
+    """Returns whether two functions have other code, or hold other numbers."""
+    if type(function) is not type(other):
+        return True
+    if isinstance(function, types.MethodType):
+        return function.__func__ is not other.__func__
+    if isinstance(function, types.FunctionType):
+        held = [[content_of(cell) for cell in each.__closure__ or ()]
+                for each in (function, other)]
+        is_other = function.__code__ is not other.__code__
+    else:
+        held = [[*each.args, *each.keywords.values()] for each in (function, other)]
+        is_other = isinstance(function.func, FUNCTIONS) and _is_other_function(
+            function.func, other.func)
+    return is_other or any(
+        type(value) in _NUMBERS and type(new) in ATOMS and not _are_equal(value, new)
+        for value, new in zip(*held))
 
 
 def _in_order(value):

@@ -84,7 +84,7 @@ class NotKnown(ValueError):
 
 
 def record(cls):
-    """Makes a class of Keras keep the arguments of the constructors of its objects."""
+    """Makes a class of Keras keep the arguments that its objects are made with."""
     released = vars(cls).get('__new__')
 
     def __new__(subclass, *args, **kwargs):
@@ -112,7 +112,8 @@ def keep(layer, args, kwargs):
         # Not `setattr`, which may be the user's or may track the value.
         vars(layer)[_ARGUMENTS] = None
         vars(layer)[_ARGUMENTS] = Arguments(
-            copied(args, _kept), copied(_without_weights(type(layer), kwargs), _kept))
+            copied(args, _kept),
+            copied(_without_weights(type(layer), kwargs), _kept))
 
 
 def keep_first_call(layer, own):
@@ -182,8 +183,8 @@ def arguments_of(layer):
     arguments = vars(layer).get(_ARGUMENTS)
     if arguments is None or not _is_new_of_keras(type(layer)):
         raise NotKnown('the arguments of its constructor are not known')
-    return Arguments(copied(arguments.args, _alive), copied(arguments.kwargs, _alive),
-                     arguments.closures)
+    return Arguments(copied(arguments.args, _alive),
+                     copied(arguments.kwargs, _alive), arguments.closures)
 
 
 def first_call_of(layer):
@@ -229,8 +230,8 @@ def _alive(value):
         return value
     array = value()
     if array is None:
-        raise NotKnown('a large array among the arguments of its constructor was not '
-                       'kept by anybody')
+        raise NotKnown('a large array among the arguments of its constructor does '
+                       'not exist any more')
     return array
 
 
@@ -240,7 +241,7 @@ def _without_weights(cls, kwargs):
     Layers of Keras take them, and pass them on; for layers of others, a parameter of
     this name may be anything.
     """
-    is_other = 'weights' in parameters_of(cls) and not is_of_keras(cls)
+    is_other = 'weights' in parameters_of(cls)[0] and not is_of_keras(cls)
     if 'weights' not in kwargs or is_other:
         return kwargs
     return {name: value for name, value in kwargs.items() if name != 'weights'}
@@ -248,13 +249,16 @@ def _without_weights(cls, kwargs):
 
 @functools.lru_cache(maxsize=1024)
 def parameters_of(cls):
-    """Returns the parameters of the constructor of a class: dict {name: parameter},
-    in order, without `self`."""
+    """Returns the names of the arguments of a class's constructor, as a list in order,
+    and whether it takes any others by name."""
     try:
-        parameters = inspect.signature(cls.__init__).parameters
+        parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
     except (TypeError, ValueError):
-        return {}
-    return dict(list(parameters.items())[1:])
+        return [], False
+    kinds = [each.kind for each in parameters]
+    return [each.name for each in parameters
+            if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)
+            ], inspect.Parameter.VAR_KEYWORD in kinds
 
 
 @functools.lru_cache(maxsize=1024)

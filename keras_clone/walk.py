@@ -360,7 +360,7 @@ def is_opaque(value):
 
 @functools.lru_cache(maxsize=1024)
 def is_opaque_class(cls):
-    """Returns whether the objects of a class cannot be searched or cannot be copied."""
+    """Returns whether objects of a class cannot be searched or cannot be copied."""
     return issubclass(cls, _OPAQUE_TYPES) or _package(cls) in _OPAQUE
 
 

@@ -16,14 +16,14 @@ from keras.models import Model, clone_model
 from major_versions import (
     IS_KERAS2, ONES, assert_equal_and_independent, build_inner, call_inner, chain)
 
-# Keras 3 lists the sublayers of a layer, Keras 2 asks the layer for their weights.
+# Keras 3 finds the sublayers of a layer, Keras 2 asks the layer for their weights.
 LISTS_WEIGHTS = {
     'trainable_weights': property(lambda self: self.inner.trainable_weights),
     'non_trainable_weights': property(lambda self: [])} if IS_KERAS2 else {}
 
 
 class CallsInner(layers.Layer):
-    """Base class of layers whose `build` creates the layer `inner` and calls this."""
+    """Base class of layers that call a layer that their `build` creates."""
     locals().update(LISTS_WEIGHTS)
 
     def call(self, inputs):
@@ -157,7 +157,7 @@ def test_variable_number_of_arguments():
     assert clone_of(lambda: Summed(1., 2., 3.)).factor == 6.
 
 
-@pytest.mark.skipif(sys.version_info < (3, 8), reason='older Pythons cannot parse it')
+@pytest.mark.skipif(sys.version_info < (3, 8), reason='Python cannot parse it')
 def test_argument_that_can_only_be_passed_by_position():
     names = {'Scaled': Scaled}
     exec('class Positional(Scaled):\n'

@@ -14,6 +14,7 @@ import tempfile
 from keras_clone.cloner import Cloner
 from keras_clone.walk import CannotCopy
 from keras_clone.walk import attributes_of
+from keras_clone.walk import is_opaque
 from keras_clone.call_order import in_call_order
 from keras_clone.recording import RECORDS
 from keras_clone.recording import record
@@ -158,7 +159,6 @@ class _Cloner(Cloner):
         self.call_function = call_function
         self.recursive = recursive
         self._tensors = {}
-        self._path_of_caller = current_path()
         self._has_same_shapes = True
 
     def clone(self, input_tensors=None, call_function=None):
@@ -185,6 +185,14 @@ class _Cloner(Cloner):
     def has_clone(self, x):
         return id(x) in self._tensors
 
+    def is_array(self, value):
+        return super().is_array(value) or (
+            is_opaque(value)  # Others may run code of the user.
+            and ops.is_tensor(value)
+            and not self.is_state(value)
+            and not self.is_tensor(value)
+        )
+
     def layers_within(self, model):
         return model._flatten_layers()
 
@@ -206,7 +214,7 @@ class _Cloner(Cloner):
         if isinstance(value, Metric):
             return self._new_metric(value)
         if isinstance(value, BaseOptimizer):
-            return self._new_optimizer(value)
+            return self.created(value)
         if isinstance(value, DTypePolicyMap) or _is_backend_variable(value):
             return copy.deepcopy(value)
         variable = backend.Variable(
@@ -224,21 +232,11 @@ class _Cloner(Cloner):
 
     def _new_metric(self, metric):
         try:
-            new = self.created(metric)
-            self._set_changes(metric, new)
+            return self.created(metric)
         except ValueError:
             new = copy.deepcopy(metric)
             new.reset_state()
-        return new
-
-    def _new_optimizer(self, optimizer):
-        new = self.created(optimizer)
-        for name in self._changed_keys(optimizer, new):
-            value = vars(optimizer).get("_" + name, getattr(optimizer, name))
-            if isinstance(value, Variable):  # The learning rate.
-                value = optimizer.get_config()[name]
-            setattr(new, name, value)
-        return new
+            return new
 
     def signature(self, value):
         if not isinstance(value, Variable):
@@ -296,7 +294,7 @@ class _Cloner(Cloner):
     def _set_dtype_policy(self, layer, clone):
         policy, current = layer.dtype_policy, clone.dtype_policy
         if isinstance(policy, DTypePolicyMap) or isinstance(current, DTypePolicyMap):
-            # The property would add an entry to the map. Maps cannot be compared.
+            # The property would add an entry to the map.
             clone._dtype_policy = self.value(policy)
         elif current != policy:
             clone.dtype_policy = policy
@@ -308,8 +306,11 @@ class _Cloner(Cloner):
     def can_be_clone_of(self, layer, candidate):
         if type(layer) is not type(candidate):
             return False
-        types = [type(each) for each in getattr(layer, "_layers", ())]
-        return not self.is_graph(layer) or types == list(map(type, candidate._layers))
+        old, new = [
+            [type(inner) for inner in getattr(each, "_layers", ())]
+            for each in (layer, candidate)
+        ]
+        return old == new or not self.is_graph(layer)
 
     def adopt(self, layer, clone):
         if self._uses_clone_function(layer):
@@ -346,9 +347,9 @@ class _Cloner(Cloner):
     @contextlib.contextmanager
     def _scope_around(self, layer):
         """Scope in which a layer was built: the paths of its weights contain it."""
-        is_in_a_call = current_path() != self._path_of_caller
+        is_in_a_scope = bool(current_path())  # Of a call, or of the user.
         with contextlib.ExitStack() as scopes:
-            for name in [] if is_in_a_call else (layer.path or "").split("/")[:-1]:
+            for name in [] if is_in_a_scope else (layer.path or "").split("/")[:-1]:
                 scopes.enter_context(backend.name_scope(name))
             yield
 
@@ -406,7 +407,7 @@ class _Cloner(Cloner):
             ]
             known = set(map(id, mapped))
             is_whole = known == set(map(id, new)) or not isinstance(layer, Model)
-            if is_whole and id(None) not in known:
+            if is_whole and id(None) not in known and len(mapped) >= len(new):
                 new[:] = mapped
                 clone._tracker.stored_ids[name] = known
 
@@ -428,6 +429,8 @@ class _Cloner(Cloner):
                 new.assign(old)
 
     def _model(self, model, input_tensors=None, call_function=None):
+        if not isinstance(model, Model):
+            return self.created(model)
         self.called_layers.update(map(id, model.layers))
         with self._scope_around(model):
             if isinstance(model, Sequential):
