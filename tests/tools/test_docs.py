@@ -50,10 +50,12 @@ def test_a_page_without_the_place_of_a_table_is_refused():
 
 
 @pytest.mark.once
-@pytest.mark.parametrize('release', ['2.2.4', '2.3.1'])
-def test_the_diff_on_the_page_is_the_patch(release):
+@pytest.mark.parametrize('release, page', [
+    ('2.2.4', 'README.md'), ('2.2.4', 'docs/patches.md'),
+    ('2.3.1', 'docs/patches.md')])
+def test_the_diff_on_a_page_is_the_patch(release, page):
     patch = pages.read(f'patches/{release}/0001-one-mask-per-output.patch')
-    assert f"```diff\n{patch[patch.index('@@'):]}```" in pages.read('README.md')
+    assert f"```diff\n{patch[patch.index('@@'):]}```" in pages.read(page)
 
 
 def test_the_pictures_are_those_of_the_live_models():
