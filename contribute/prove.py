@@ -368,7 +368,13 @@ def overtaken(patches, keras, released):
 def alone(patches):
     """Those patches that are not applied together with the others."""
     return [patch for patch in patches
-            if release_of(patch).startswith('3.') and proposal(patch).alone]
+            if release_of(patch).startswith('3.') and proposal(patch).replaced]
+
+
+def with_replacement(patch, patches):
+    """A patch that takes the place of others, and those that it does not replace."""
+    return [each for each in together(patches)
+            if name_of(each)[:4] not in proposal(patch).replaced] + [patch]
 
 
 def together(patches):

@@ -13,7 +13,7 @@ from contribute.patches import ROOT
 
 Proposal = collections.namedtuple(
     'Proposal',
-    'issue code expected actual pull_request test_file test_class alone')
+    'issue code expected actual pull_request test_file test_class replaced')
 
 ADVICE = """
 What Keras requires of a pull request (see its CONTRIBUTING.md and issue 23601):
@@ -60,8 +60,8 @@ def proposal(patch):
         A named tuple of strings: the text of the `issue`; the `code` that reproduces
         it, its `expected` output and its `actual` output on the release; the text of
         the `pull_request`; Keras's `test_file` to which the tests are added and the
-        `test_class` to add; whether the patch is applied `alone`, because it takes
-        the place of others.
+        `test_class` to add; the numbers of the patches that this one
+        takes the place of, `replaced`.
     """
     with open(patch.path[:-len('.patch')] + '.md', encoding='utf-8') as stream:
         issue, pull_request = stream.read().split('\n# Pull request: ')
@@ -69,7 +69,12 @@ def proposal(patch):
     test_file, test_class = re.search(
         r'^Tests: `(\S+)`, class `(\w+)`', pull_request, re.M).groups()
     return Proposal(issue, code, expected, actual, pull_request, test_file,
-                    test_class, '<!-- alone:' in issue)
+                    test_class, _replaced(issue))
+
+
+def _replaced(issue):
+    line = re.search('^<!-- in place of (.*) -->$', issue, re.MULTILINE)
+    return re.findall(r'\d+', line.group(1)) if line else []
 
 
 def proposal_text(patch):

@@ -52,7 +52,10 @@ def measure():
     if patches:
         ways['patches'] = _patched(installed, prove.together(patches))
     for patch in prove.alone(patches):
-        ways[name_of(patch)[:4] + ' alone'] = _patched(installed, [patch])
+        number = name_of(patch)[:4]
+        ways[f'{number} alone'] = _patched(installed, [patch])
+        ways[f'patches, {number}'] = _patched(
+            installed, prove.with_replacement(patch, patches))
     if prove.is_keras_3(installed):
         ways['copy.deepcopy'] = _deep_copies()
     ways['overlay'] = _of(checked, 'active')
@@ -125,7 +128,7 @@ bug of Keras; the last ones are models that Keras clones correctly, or nearly so
 - **other graph**: the outputs are equal, but the graph differs visibly, e.g. in an
   argument of a call or a name, or something is computed twice.
 - *first patch*: the pull request alone. *patches*: all of `patches/<release>/`, but
-  for 0010, which takes the place of others and has a column of its own.
+  for 0010. *patches, 0010*: all but for 0001 and 0002, whose place it takes.
 
 {}
 '''
@@ -166,7 +169,7 @@ def summary(found):
 
 
 SUMMARY_TEXT = '''\
-Of [the gallery](docs/results.md), models most of which show a bug, these are
+Of the models of [the gallery](docs/results.md), most of which show a bug, these are
 cloned faithfully: {}.'''
 
 

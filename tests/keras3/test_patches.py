@@ -18,7 +18,7 @@ PATCHES = patches.patches_of('3.15.1')
 BY_NAME = pytest.mark.parametrize('patch', PATCHES, ids=patches.name_of)
 FILES = {part.file for patch in PATCHES for part in patch.parts}
 # Those that can be applied together: a proposal takes the place of others.
-TOGETHER = [patch for patch in PATCHES if not proposal(patch).alone]
+TOGETHER = [patch for patch in PATCHES if not proposal(patch).replaced]
 CLONING = 'keras/src/models/cloning.py'
 PAGE = os.path.join(patches.ROOT, 'docs', 'patches.md')
 
@@ -75,7 +75,7 @@ def test_every_patch_is_for_the_installed_release(patch, installed, copy):
 
 @BY_NAME
 def test_patch_is_small(patch):
-    assert patch.added < (100 if proposal(patch).alone else 30)
+    assert patch.added < (100 if proposal(patch).replaced else 30)
     assert patch.removed <= 1
 
 
@@ -93,6 +93,16 @@ def test_apply_together_with_one_patch_equals_apply_patch(installed, copy):
     prove.apply_together(PATCHES[:1], str(copy))
     for part in PATCHES[0].parts:
         assert patches.blob_id((copy / part.file).read_bytes()) == part.after
+
+
+def test_proposal_applies_with_the_patches_that_it_does_not_replace(copy):
+    patch, = prove.alone(PATCHES)
+    chosen = prove.with_replacement(patch, PATCHES)
+    assert numbers_of(chosen) == [
+        number for number in numbers_of(PATCHES) if number not in ('0001', '0002')]
+    prove.apply_together(chosen, str(copy))
+    for name in FILES:
+        compile((copy / name).read_text(), name, 'exec')
 
 
 def test_change_that_two_patches_make_is_made_once(copy):
