@@ -78,10 +78,13 @@ def test_follow_ups_remove_more_lines_than_they_add(release):
 
 @pytest.mark.parametrize('patch', ALL_PATCHES, ids=lambda patch: patch.path[-60:])
 def test_patch_has_no_context(patch):
-    header, hunks = text_of(patch.path).split('@@', 1)
-    assert len(header.split('\n')) == 5  # One file.
-    for line in ('@@' + hunks).split('\n')[:-1]:
-        assert re.match(r'[+-]|@@ -[\d,]+ \+[\d,]+ @@$', line)
+    sections = re.split('^(?=diff --git )', text_of(patch.path), flags=re.M)[1:]
+    assert len(sections) == len(patch.parts)
+    for section in sections:
+        header, hunks = section.split('@@', 1)
+        assert len(header.split('\n')) == 5
+        for line in ('@@' + hunks).split('\n')[:-1]:
+            assert re.match(r'[+-]|@@ -[\d,]+ \+[\d,]+ @@$', line)
 
 
 @pytest.mark.parametrize('release', RELEASES)
