@@ -1,14 +1,15 @@
-"""The processes that judge clones: one for each package, with the overlay and without.
+"""The processes that judge clones: two for each package, one with the overlay.
 
 What is said of a clone comes from `check_clone` alone: see `outcome_of`.
 """
 import json
 import os
-import queue
 import re
+import resource
+import signal
 import subprocess
 import sys
-import threading
+import tempfile
 import traceback
 
 from evidence.records import ROOT
@@ -16,25 +17,25 @@ from evidence.records import ROOT
 FAITHFUL, NAMES, WRONG = 'faithful', 'names of layers only', 'wrong'
 ONCE, ERROR, TOO_SLOW = 'clones only once', 'error', 'too slow'
 NOT_BUILT, NOT_JUDGED = 'not built', 'not judged'
-# What the judge calls them; what is not here keeps its name.
+# What the judge calls them; an outcome that is not here keeps its name.
 OUTCOMES = {'crash': ERROR, 'cannot predict': ERROR, 'wrong numbers': WRONG}
-# From best to worst; what is not here is worse than names and better than wrong.
+# From best to worst; an outcome that is not here has the place of None.
 ORDER = (FAITHFUL, NAMES, None, ONCE, WRONG, ERROR)
 
-# A process of this kind runs this. The checkout is that of the overlay under test.
+# What such a process runs. The checkout is that of the overlay and of the judge.
 START = """\
-import os, sys
-checkout, root, package = sys.argv[1:]
-sys.path.insert(0, checkout)
+import sys
+checkout, root, package, seconds = sys.argv[1:]
+sys.path[0] = checkout
 import keras_clone
 keras_clone.install()
 sys.path[0] = root
 from evidence.real_models import judging
-judging.judge(package)
+judging.judge(package, int(seconds))
 """
 
 
-def judge(package):
+def judge(package, seconds=300):
     """Writes the models of a package, reads names and writes the outcome of each."""
     lines = os.fdopen(os.dup(1), 'w')
     os.dup2(2, 1)  # What Keras and the backend print goes to stderr.
@@ -48,7 +49,16 @@ def judge(package):
     models = of_series(keras.__version__)[package]()
     answer(list(models))
     for name in sys.stdin:
+        limit(seconds)
         answer(outcome_of(models[json.loads(name)], keras.models.clone_model))
+
+
+def limit(seconds):
+    """Ends this process when it has computed for some more seconds."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    end = int(used.ru_utime + used.ru_stime) + seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (end, most))
 
 
 def outcome_of(build, clone_model):
@@ -64,7 +74,9 @@ def outcome_of(build, clone_model):
     """
     from keras_clone.check.faithfulness import ModelError, check_clone
     try:
-        report = check_clone(build, clone_model, saving=False, locate=False)
+        # Some packages compile what they build, or build more than they return.
+        report = check_clone(build, clone_model, exact_ops=False, saving=False,
+                             locate=False)
     except ModelError as error:
         return [NOT_BUILT, str(error)]
     except Exception:  # Reported like an unfaithful clone.
@@ -80,15 +92,15 @@ def classified(report):
 
 
 def is_of_names(difference):
-    """Returns whether layers, or what is called after them, have other names."""
+    """Returns whether only a layer, or what is called after it, has another name."""
     return bool(re.match(r'name$|layer at place \d+$|configuration.* name$',
                          difference.what))
 
 
 def exception_of(reason):
     """Returns the class of the exception that a reason tells of; '' without one."""
-    found = re.search(r'\b([A-Z]\w*(?:Error|Exception|Warning|Interrupt))\b', reason)
-    return found.group(1) if found else ''
+    found = re.search(r'\b[A-Z]\w*(Error|Exception)\b', reason)
+    return found.group() if found else ''
 
 
 def is_worse(outcome, other):
@@ -105,53 +117,45 @@ class Judge:
         package: its name.
         switch: `on` or `off`, whether with the overlay.
         checkout: the folder with the overlay.
-        limit: seconds that a model may take.
+        seconds: how long it may compute for a model.
+
+    # Attributes
+        models: list of the models of the package.
     """
 
-    def __init__(self, package, switch, checkout, limit):
+    def __init__(self, package, switch, checkout, seconds):
+        self._package = package
         self._arguments = [sys.executable, '-W', 'ignore', '-c', START, checkout,
-                           ROOT, package]
+                           ROOT, package, str(seconds)]
         self._environment = dict(os.environ, KERAS_CLONE=switch,
                                  TF_CPP_MIN_LOG_LEVEL='3')
-        self._limit = limit
         self._start()
 
     def _start(self):
-        self._errors = subprocess.DEVNULL
+        self._errors = tempfile.TemporaryFile('w+')
         self._process = subprocess.Popen(
             self._arguments, env=self._environment, stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=self._errors, universal_newlines=True)
-        self._lines = queue.Queue()
-        threading.Thread(target=self._read, args=(self._process.stdout, self._lines),
-                         daemon=True).start()
-        self.models = self._answer()
-
-    @staticmethod
-    def _read(stream, lines):
-        for line in stream:
-            lines.put(line)
-        lines.put('')
-
-    def _answer(self):
-        line = self._lines.get(timeout=self._limit)
+        line = self._process.stdout.readline()
         if not line:
-            raise ChildProcessError('the process has ended')
-        return json.loads(line)
+            self._errors.seek(0)
+            raise RuntimeError(f'{self._package} has no models here: ' +
+                               self._errors.read().strip().rpartition('\n')[2])
+        self.models = json.loads(line)
 
     def outcome_of(self, model):
         """Returns the outcome and the reason for the model of this name."""
         self._process.stdin.write(json.dumps(model) + '\n')
         self._process.stdin.flush()
-        try:
-            return self._answer()
-        except queue.Empty:
-            found = [TOO_SLOW, f'no result in {self._limit} seconds']
-        except ChildProcessError as error:
-            found = [NOT_JUDGED, str(error)]
-        self.end()
+        line = self._process.stdout.readline()
+        if line:
+            return json.loads(line)
+        status = self._process.wait()
         self._start()
-        return found
+        if status == -signal.SIGXCPU:
+            return [TOO_SLOW, 'no result within the limit']
+        return [NOT_JUDGED, f'the process has ended with exit status {status}']
 
     def end(self):
-        self._process.kill()
+        self._process.stdin.close()
         self._process.wait()

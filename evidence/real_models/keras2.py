@@ -114,10 +114,12 @@ def keras_mixnets():
 
 @package('mobilenet-v3')
 def mobilenet_v3():
-    import mobilenetv3 as of
+    from mobilenetv3 import mobilenet_v3_large, mobilenet_v3_small
     return {
-        'small': lambda: of.MobileNetV3_Small((32, 32, 3), 3).build(),
-        'large': lambda: of.MobileNetV3_Large((32, 32, 3), 3).build()}
+        'small': lambda: mobilenet_v3_small.MobileNetV3_Small(
+            (32, 32, 3), 3).build(),
+        'large': lambda: mobilenet_v3_large.MobileNetV3_Large(
+            (32, 32, 3), 3).build()}
 
 
 @package('keras-resnet')
@@ -128,11 +130,9 @@ def keras_resnet():
     def model(make, *shape, blocks=(1, 1, 1, 1), **arguments):
         return lambda: make(Input(shape), list(blocks), classes=3, **arguments)
     return {
-        'ResNet1D18': model(of.ResNet1D18, 32, 2),
         'ResNet2D18': model(of.ResNet2D18, 32, 32, 3),
         'ResNet2D50': model(of.ResNet2D50, 32, 32, 3),
         'ResNet2D50, not frozen': model(of.ResNet2D50, 32, 32, 3, freeze_bn=False),
-        'ResNet3D18': model(of.ResNet3D18, 16, 16, 16, 1),
         'TimeDistributedResNet18': model(of.TimeDistributedResNet18, 2, 32, 32, 3),
         'ResNet2D18 without top': model(of.ResNet2D18, 32, 32, 3,
                                         include_top=False)}
@@ -145,14 +145,14 @@ def keras_vggface():
     def model(name):
         return lambda: VGGFace(model=name, weights=None, include_top=False,
                                input_shape=(48, 48, 3), pooling='avg')
-    return {'VGG16': model('vgg16'), 'SENET50': model('senet50')}
+    return {'VGG16': model('vgg16')}
 
 
 @package('keras-wrn')
 def keras_wrn():
     import keras_wrn
-    return {'WRN-2-1': lambda: keras_wrn.build_model((16, 16, 3), 3, 2, 1),
-            'with dropout': lambda: keras_wrn.build_model((16, 16, 3), 3, 2, 1,
+    return {'WRN-10-2': lambda: keras_wrn.build_model((32, 32, 3), 3, 10, 2),
+            'with dropout': lambda: keras_wrn.build_model((32, 32, 3), 3, 10, 2,
                                                           dropout=.3)}
 
 
@@ -171,7 +171,6 @@ def keras_segmentation():
         'unet': lambda: of.unet.unet(3, **size),
         'segnet': lambda: of.segnet.segnet(3, **size),
         'fcn_8': lambda: of.fcn.fcn_8(3, **size),
-        'mobilenet_segnet': lambda: of.segnet.mobilenet_segnet(3, 224, 224),
         'pspnet': lambda: of.pspnet.pspnet(3, 192, 192)}
 
 
@@ -179,15 +178,10 @@ def keras_segmentation():
 def kerascv():
     from kerascv.model_provider import get_model
 
-    def model(name, **arguments):
-        return lambda: get_model(name, in_size=(32, 32), classes=3, **arguments)
-    names = ('resnet10', 'preresnet10', 'seresnet10', 'sepreresnet10',
-             'mobilenet_wd4', 'fdmobilenet_wd4', 'mobilenetv2_wd4',
+    names = ('resnet10', 'sepreresnet10', 'mobilenet_wd4', 'mobilenetv2_wd4',
              'mobilenetv3_small_w7d20', 'shufflenet_g3_wd4', 'shufflenetv2_wd2',
-             'shufflenetv2b_wd2', 'squeezenet_v1_1', 'squeezeresnet_v1_1',
-             'sqnxt23_w1', 'darknet_tiny', 'menet108_8x1_g3', 'igcv3_wd4',
-             'resnext14_16x4d', 'mnasnet_small', 'alexnet')
-    return {name: model(name) for name in names}
+             'squeezenet_v1_1', 'menet108_8x1_g3', 'igcv3_wd4', 'darknet_tiny')
+    return {name: lambda name=name: get_model(name, classes=3) for name in names}
 
 
 @package('keras-unet')
@@ -214,7 +208,8 @@ def csbdeep():
         'in three dimensions': lambda: common_unet(3, n_depth=1, n_first=4)(
             (8, 8, 8, 1)),
         'with dropout': lambda: custom_unet(
-            (16, 16, 1), 'sigmoid', n_filter_base=4, batch_norm=True, dropout=.2)}
+            (16, 16, 1), 'sigmoid', n_filter_base=4, kernel_size=(3, 3),
+            pool_size=(2, 2), batch_norm=True, dropout=.2)}
 
 
 @package('stardist')
@@ -225,20 +220,8 @@ def stardist():
             n_rays=8, unet_n_filter_base=4, unet_n_depth=2,
             net_conv_after_unet=8), basedir=None).keras_model,
         'StarDist3D': lambda: StarDist3D(Config3D(
-            n_rays=8, unet_n_filter_base=4, unet_n_depth=1,
+            n_rays=8, backbone='unet', unet_n_filter_base=4, unet_n_depth=1,
             net_conv_after_unet=8), basedir=None).keras_model}
-
-
-@package('keras-ocr')
-def keras_ocr():
-    from keras_ocr import detection, recognition
-
-    def recognizer():
-        return recognition.build_model(
-            5, 31, 64, color=False, filters=(8, 8, 8, 8, 8, 8, 8),
-            rnn_units=(8, 8), dropout=.25, rnn_steps_to_discard=2, pool_size=2)[1]
-    return {'detector': detection.build_keras_model,
-            'recognizer': recognizer}
 
 
 @package('keras-retinanet')
@@ -260,7 +243,7 @@ def keras_retinanet():
 
 @package('Keras-CoordConv')
 def keras_coordconv():
-    import Keras_CoordConv as of
+    from Keras_CoordConv import coord as of
     from keras.layers import Conv1D, Conv2D, Conv3D
     return {
         '1D': on_image(layer(of.CoordinateChannel1D), layer(Conv1D, 3, 3),
@@ -364,14 +347,15 @@ def keras_transformer():
 def keras_gpt_2():
     from keras_gpt_2 import get_model
     return {'GPT-2': lambda: get_model(20, 8, 8, 2, 2),
-            'fixed length': lambda: get_model(20, 8, 8, 2, 2, fixed_input_shape=True)}
+            'fixed length': lambda: get_model(20, 8, 8, 2, 2,
+                                              fixed_input_shape=True)}
 
 
 @package('keras-xlnet')
 def keras_xlnet():
     from keras_xlnet import build_xlnet
     sizes = dict(units=8, num_token=20, num_block=2, num_head=2, hidden_dim=10,
-                 batch_size=2, memory_len=4, target_len=5)
+                 batch_size=3, memory_len=4, target_len=5)
     return {'training': lambda: build_xlnet(training=True, **sizes),
             'fine-tuning': lambda: build_xlnet(training=False, **sizes),
             'own biases': lambda: build_xlnet(training=False, shared_biases=False,
@@ -382,7 +366,7 @@ def keras_xlnet():
 def keras_transformer_xl():
     from keras_transformer_xl import build_transformer_xl
     sizes = dict(units=8, embed_dim=8, hidden_dim=10, num_token=20, num_block=2,
-                 num_head=2, batch_size=2, memory_len=4, target_len=5)
+                 num_head=2, batch_size=3, memory_len=4, target_len=5)
     return {'shared biases': lambda: build_transformer_xl(**sizes),
             'adaptive': lambda: build_transformer_xl(
                 cutoffs=[5, 10], div_val=2, share_biases=False, **sizes)}
@@ -542,7 +526,7 @@ def keras_ordered_neurons():
     return {
         'ONLSTM': on_words(layer(ONLSTM, 4, chunk_size=2), mask_zero=True),
         'bidirectional': lambda: on_words(layer(Bidirectional, ONLSTM(
-            4, chunk_size=2, dropconnect=.2, return_sequences=True)),
+            4, chunk_size=2, dropout=.2, return_sequences=True)),
             layer(ONLSTM, 4, chunk_size=2), mask_zero=True)()}
 
 
@@ -593,11 +577,10 @@ def bert4keras():
         vocab_size=20, hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
         intermediate_size=10, hidden_act='gelu', max_position_embeddings=8,
         hidden_dropout_prob=.1, initializer_range=.02, type_vocab_size=2)
-    t5 = dict(sizes, relative_attention_num_buckets=4, d_model=8, num_layers=2,
-              num_heads=2, d_kv=4, d_ff=10, max_position=8)
 
-    def model(name, sizes=sizes, **arguments):
-        return lambda: build_transformer_model(model=name, **dict(sizes, **arguments))
+    def model(name, **arguments):
+        return lambda: build_transformer_model(
+            model=name, **dict(sizes, **arguments))
     return {
         'BERT': model('bert'),
         'BERT with heads': model('bert', with_pool=True, with_nsp=True,
@@ -619,7 +602,7 @@ def matchzoo():
         def build():
             found = getattr(matchzoo.models, name)()
             found.params['task'] = matchzoo.tasks.Ranking()
-            sizes = dict(input_shapes=[(5,), (6,)], embedding_input_dim=20,
+            sizes = dict(input_shapes=[(10,), (12,)], embedding_input_dim=20,
                          embedding_output_dim=4)
             for key, value in sizes.items():
                 if key in found.params:
@@ -628,8 +611,8 @@ def matchzoo():
             found.build()
             return found._backend
         return build
-    names = ('DenseBaseline', 'ArcI', 'ArcII', 'MatchPyramid', 'KNRM', 'ConvKNRM',
-             'DUET', 'DRMMTKS', 'MVLSTM', 'ANMM', 'DRMM', 'DSSM', 'CDSSM', 'Naive')
+    names = ('DenseBaseline', 'ArcI', 'ArcII', 'KNRM', 'ConvKNRM',
+             'DUET', 'DRMMTKS', 'MVLSTM', 'DSSM', 'Naive')
     return {name: model(name) for name in names}
 
 
@@ -678,12 +661,6 @@ def text_classification_keras():
         'sentences': sentences}
 
 
-@package('transformer-keras')
-def transformer_keras():
-    import transformer_keras
-    return {}
-
-
 # Sequences, graphs, others
 
 
@@ -715,10 +692,9 @@ def kulc():
     from keras.layers import GRU, LSTM
     from kulc import attention, image, layer_normalization
     return {
-        'SequenceAttention': on_words(layer(attention.SequenceAttention)),
         'LayerNormalization': on_words(layer(
             layer_normalization.LayerNormalization), layer(LSTM, 3)),
-        'DiscreteResize2D': on_image(layer(image.DiscreteResize2D, 2.)),
+        'DiscreteResize2D': on_image(layer(image.DiscreteResize2D, 2)),
         'AttentionRNNWrapper': lambda: on_words(layer(
             attention.AttentionRNNWrapper, GRU(3)))()}
 
@@ -726,66 +702,31 @@ def kulc():
 @package('complexnet')
 def complexnet():
     from complexnet.layers.complex_core import CDense
-    from complexnet.layers.complex_recurrent import CGRU, CLSTM, SimpleCRNN
+    from complexnet.layers.complex_recurrent import CGRU, CLSTM
     return {
         'CDense': on_image(layer(CDense, 4), shape=(6,)),
-        'SimpleCRNN': on_words(layer(SimpleCRNN, 4)),
         'CGRU': on_words(layer(CGRU, 4)), 'CLSTM': on_words(layer(CLSTM, 4))}
 
 
 @package('keras-complex')
 def keras_complex():
-    from complexnn import (ComplexBatchNormalization, ComplexConv1D, ComplexConv2D,
-                           ComplexDense)
+    from complexnn import ComplexBN, ComplexConv1D, ComplexConv2D, ComplexDense
     return {
         'dense': on_image(layer(ComplexDense, 4), layer(ComplexDense, 2),
                           shape=(6,)),
         '1D': on_image(layer(ComplexConv1D, 4, 3, padding='same'), shape=(8, 4)),
         '2D': on_image(layer(ComplexConv2D, 4, 3, padding='same'),
-                       layer(ComplexBatchNormalization), shape=(8, 8, 4))}
+                       layer(ComplexBN), shape=(8, 8, 4))}
 
 
 @package('keras-genomics')
 def keras_genomics():
-    from keras.layers import Flatten
     from keras_genomics import layers as of
     return {
         'reverse complement': on_image(
             layer(of.RevCompConv1D, 4, 3), layer(of.RevCompConv1DBatchNorm),
             layer(of.DenseAfterRevcompConv1D, 3), shape=(10, 4)),
         'SeparableFC': on_image(layer(of.SeparableFC, 2), shape=(10, 4))}
-
-
-@package('concise')
-def concise():
-    from concise import layers as of
-    from keras.layers import Dense
-    return {
-        'ConvDNA': on_image(layer(of.ConvDNA, 4, 3), layer(of.GlobalSumPooling1D),
-                            layer(Dense, 3), shape=(10, 4)),
-        'SplineWeight1D': on_image(layer(of.ConvDNA, 4, 3), layer(
-            of.SplineWeight1D, n_bases=5), shape=(10, 4))}
-
-
-@package('spektral')
-def spektral():
-    from spektral import layers as of
-
-    def model(make, *arguments, **named):
-        def build():
-            from keras.layers import Dense, Input
-            from keras.models import Model
-            nodes, edges = Input((5, 3)), Input((5, 5))
-            x = make(*arguments, **named)([nodes, edges])
-            return Model([nodes, edges], Dense(2)(x))
-        return build
-    return {
-        'GraphConv': model(of.GraphConv, 4, activation='relu'),
-        'ChebConv': model(of.ChebConv, 4),
-        'GraphSageConv': model(of.GraphSageConv, 4),
-        'GraphAttention': model(of.GraphAttention, 4, attn_heads=2),
-        'ARMAConv': model(of.ARMAConv, 4, order=2, iterations=2),
-        'APPNP': model(of.APPNP, 4), 'GINConv': model(of.GINConv, 4)}
 
 
 @package('mhcflurry')
@@ -795,27 +736,9 @@ def mhcflurry():
     def model(**arguments):
         def build():
             found = Class1NeuralNetwork(**arguments)
-            return found.make_network(**found.network_hyperparameter_defaults.subselect(
-                found.hyperparameters))
+            defaults = found.network_hyperparameter_defaults
+            return found.make_network(**defaults.subselect(found.hyperparameters))
         return build
     return {'affinity': model(layer_sizes=[8]),
             'locally connected': model(
                 layer_sizes=[8], batch_normalization=True, dropout_probability=.2)}
-
-
-@package('keras-rl')
-def keras_rl():
-    from keras.layers import Dense
-    from keras.models import Sequential
-    from rl.agents import DQNAgent
-    from rl.memory import SequentialMemory
-
-    def dueling(kind):
-        def build():
-            model = Sequential([Dense(4, activation='relu', input_shape=(3,)),
-                                Dense(2)])
-            return DQNAgent(model, nb_actions=2, enable_dueling_network=True,
-                            dueling_type=kind, nb_steps_warmup=1,
-                            memory=SequentialMemory(9, window_length=1)).model
-        return build
-    return {kind: dueling(kind) for kind in ('avg', 'max', 'naive')}
