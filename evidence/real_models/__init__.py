@@ -20,13 +20,13 @@ SIDES = {'released': 'off', 'overlay': 'on'}
 WORSE = 'worse than released'
 
 
-def measure(package, checkout, seconds):
+def measure(package, checkout, limit):
     """Clones the models of packages and prints the results.
 
     # Arguments
         package: list of names; if it is empty, all.
         checkout: the folder with the overlay.
-        seconds: how long a process may compute for a model.
+        limit: the seconds that a process may compute for a model.
 
     # Returns
         A list of records, one for each package.
@@ -38,20 +38,20 @@ def measure(package, checkout, seconds):
         raise click.BadParameter('PACKAGE should be one of {}. Found: {}.'.format(
             ', '.join(known), ', '.join(unknown)))
     click.echo(records.title(versions))
-    found = [records.new(name, versions, figures_of(name, checkout, seconds))
+    found = [records.new(name, versions, figures_of(name, checkout, limit))
              for name in package or known]
     print_totals(found)
     return found
 
 
-def figures_of(package, checkout, seconds):
+def figures_of(package, checkout, limit):
     """Clones the models of a package and prints the results.
 
     # Returns
         A dict: the `release` of the package, and its `models`: a dict {model: dict
         {side: list of the outcome and the reason}}.
     """
-    judges = {side: Judge(package, switch, checkout, seconds)
+    judges = {side: Judge(package, switch, checkout, limit)
               for side, switch in SIDES.items()}
     models = {}
     for model in judges['overlay'].models:
@@ -188,6 +188,6 @@ command = steps.group(__doc__, DATA, measure, write, options=[
     click.Option(['--checkout'], default=records.ROOT, type=click.Path(
         exists=True, file_okay=False, resolve_path=True),
         help='The checkout with the overlay under test; without it, this one.'),
-    click.Option(['--seconds'], default=300, show_default=True,
-                 help='How long a process may compute for a model.')],
+    click.Option(['--limit'], default=300, show_default=True,
+                 help='The seconds that a process may compute for a model.')],
     like=lambda record: (record['what'], records.release_of(record)))
