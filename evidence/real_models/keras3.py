@@ -47,7 +47,7 @@ def keras_hub():
     bert, gpt2 = model('Bert', encoder), model('GPT2', encoder)
     vit = model('ViT', image, patch_size=(8, 8), num_layers=2, num_heads=2,
                 hidden_dim=8, mlp_dim=10)
-    resnet = model('ResNet', image, input_conv_filters=[4],
+    resnet = model('ResNet', image, input_conv_filters=[64],
                    input_conv_kernel_sizes=[3], stackwise_num_filters=[64, 8],
                    stackwise_num_blocks=[1, 1], stackwise_num_strides=[1, 2],
                    block_type='basic_block')
