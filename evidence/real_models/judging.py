@@ -86,9 +86,11 @@ def outcome_of(build, clone_model):
 
 def classified(report):
     """Returns the outcome and the reason of a report of the judge."""
-    if report.differences and all(map(is_of_names, report.differences)):
+    others = [each for each in report.differences if not is_of_names(each)]
+    if report.differences and not others:
         return [NAMES, report.reason]
-    return [OUTCOMES.get(report.outcome, report.outcome), report.reason]
+    found = type(report).of(others)
+    return [OUTCOMES.get(found.outcome, found.outcome), found.reason]
 
 
 def is_of_names(difference):

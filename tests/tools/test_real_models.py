@@ -37,6 +37,12 @@ def test_a_clone_without_a_difference_is_faithful():
 
 def test_more_than_names_is_not_only_names():
     found = report(('other graph', 'name', 'b'), ('other graph', 'mask', 'none'))
+    assert judging.classified(found) == [
+        'other graph', 'layer: mask: expected a, got none']
+
+
+def test_names_of_a_clone_of_a_clone_do_not_hide_what_is_milder():
+    found = report(('clones only once', 'name', 'b'), ('other graph', 'mask', 'none'))
     assert judging.classified(found)[0] == 'other graph'
 
 
