@@ -42,7 +42,8 @@ def test_more_than_names_is_not_only_names():
 
 
 def test_names_of_a_clone_of_a_clone_do_not_hide_what_is_milder():
-    found = report(('clones only once', 'name', 'b'), ('other graph', 'mask', 'none'))
+    found = report(('clones only once', 'name', 'b'),
+                   ('other graph', 'mask', 'none'))
     assert judging.classified(found)[0] == 'other graph'
 
 
