@@ -5,6 +5,7 @@ import click
 
 ABOUT = {
     'random-models': 'Random models, cloned by released Keras and by the overlay.',
+    'real-models': 'Models of other packages, cloned by both as well.',
     'matrix': 'The tests, in each environment of tox.ini.',
     'costs': 'What cloning costs, compared with building and loading a model.',
     'startup': 'How much longer an interpreter takes to start with the overlay.',
