@@ -27,8 +27,8 @@ PAGE = 'docs/performance.md'
 PLOT = 'docs/performance-{}.svg'
 # The code of `clone_model`.
 OWN = tuple(os.path.join(records.ROOT, *path) for path in (
-    ['keras', ''], ['keras_clone', 'cloner.py'], ['keras_clone', 'holding.py'],
-    ['keras_clone', 'methods.py'], ['keras_clone', 'nodes.py']))
+    ['keras', ''], ['keras_clone', 'cloner.py'], ['keras_clone', 'recording.py'],
+    ['keras_clone', 'walk.py'], ['keras_clone', 'call_order.py']))
 
 # name: shown in the table. family, size: for the plot; None for gallery models.
 Subject = collections.namedtuple('Subject', 'name family size build')

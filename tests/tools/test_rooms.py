@@ -8,8 +8,8 @@ import pytest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Without `__main__`: the command uses both the runtime and the check.
 RUNTIME = ['setup.py', 'keras_clone_start.py', 'keras/**/*.py'] + [
-    f'keras_clone/{name}.py' for name in ('__init__', 'cloner', 'holding', 'hook',
-                                          'nodes', 'overlay')]
+    f'keras_clone/{name}.py' for name in (
+        '__init__', 'call_order', 'cloner', 'hook', 'overlay', 'recording', 'walk')]
 ROOMS = [(RUNTIME, ('keras_clone.check', 'contribute', 'evidence')),
          (['keras_clone/**/*.py'], ('contribute', 'evidence')),
          (['contribute/**/*.py'], ('keras_clone.check', 'evidence'))]
