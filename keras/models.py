@@ -14,6 +14,7 @@ from keras_clone.cloner import Cloner
 from keras_clone.recording import RECORDS
 from keras_clone.recording import copied
 from keras_clone.walk import ATOMS
+from keras_clone.walk import CannotCopy
 from keras_clone.walk import attributes_of
 from keras_clone.walk import parts_of
 from keras_clone.call_order import in_call_order
@@ -167,7 +168,8 @@ class _Cloner(Cloner):
             return True
         if not hasattr(x, '_keras_history'):
             return not self._replaced_operands(x)[0]
-        is_cloned_later = id(x._keras_history[0]) not in self.layer_map
+        layer = id(x._keras_history[0])
+        is_cloned_later = layer not in self.layer_map and layer not in self._pending
         return is_cloned_later and all(
             id(y) in self.tensor_map for y in get_source_inputs(x))
 
@@ -435,6 +437,8 @@ class _Cloner(Cloner):
         arguments = self.call_argument(node.arguments or {})
         inputs = [self.tensor(x) for x in _call_inputs(node)]
         layer = self.layer(node.outbound_layer)
+        if layer is node.outbound_layer:
+            raise CannotCopy('it is created from its own output')
         self._add_losses_as_called(node.outbound_layer)
         with self._trainable_as_called(node.outbound_layer):
             layer(unpack_singleton(inputs), **arguments)

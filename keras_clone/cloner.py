@@ -199,8 +199,8 @@ class Cloner:
         return self.value(arguments.args), self.value(arguments.kwargs)
 
     def _named_objects(self, layer):
-        """Returns the functions and the classes of objects that a layer holds, at any
-        depth, as a dict {name: object}."""
+        """Returns the functions and the classes of objects that a layer holds, at
+        any depth, as a dict {name: object}."""
         found, seen, waiting = {}, {}, [layer]
         while waiting:
             each = waiting.pop()
@@ -621,8 +621,8 @@ class Cloner:
         return self._walk.map(value)
 
     def _unshared(self, value):
-        """Returns the counterpart of a value; a container or an array is not the same
-        object."""
+        """Returns the counterpart of a value; a container or an array is not the
+        same object."""
         if self.is_array(value):
             return copy.copy(value)
         new = self.value(value)
@@ -686,7 +686,8 @@ def _are_equal(value, other):
         return True
     try:
         if hasattr(type(value), 'dtype') or hasattr(type(other), 'dtype'):
-            return np.array_equal(np.asarray(value), np.asarray(other))
+            value, other = np.asarray(value), np.asarray(other)
+            return value.shape == other.shape and bool(np.all(value == other))
         return bool(value == other or value != value and other != other)
     except Exception:  # E.g. of arrays in containers.
         return False

@@ -139,8 +139,8 @@ def keep_first_call(layer, own):
 
 
 def _keep_attributes(holder, kept, left_out=()):
-    """Copies the attributes of an object into the dict `kept`; returns the objects in
-    them as a list."""
+    """Copies the attributes of an object into the dict `kept`; returns the objects
+    in them as a list."""
     found = []
     for name, value in list(vars(holder).items()):
         if name not in left_out:
@@ -249,8 +249,8 @@ def _without_weights(cls, kwargs):
 
 @functools.lru_cache(maxsize=1024)
 def parameters_of(cls):
-    """Returns the names of the arguments of a class's constructor, as a list in order,
-    and whether it takes any others by name."""
+    """Returns the names of the arguments of a class's constructor, as a list in
+    order, and whether it takes any others by name."""
     try:
         parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
     except (TypeError, ValueError):
@@ -263,8 +263,8 @@ def parameters_of(cls):
 
 @functools.lru_cache(maxsize=1024)
 def _is_new_of_keras(cls):
-    """Returns whether `__new__` of a class is Keras's: another one may have got other
-    arguments than the constructor."""
+    """Returns whether `__new__` of a class is Keras's: another one may have got
+    other arguments than the constructor."""
     return is_of_keras(next(base for base in cls.__mro__ if '__new__' in vars(base)))
 
 

@@ -407,3 +407,148 @@ def test_sublayers_of_a_build_with_arguments_are_built_once(assert_faithful):
     assert clone.layers[1].pair[0] is clone.layers[1].pair[1]
     assert clone.layers[1].pair[0] is clone.layers[2].pair[0]
     assert clone.layers[1].pair[0] is not dense
+
+
+# What has changed since, and the config tells
+
+
+class Reporting(layers.Layer):
+    """Has a complete config. `call` multiplies by what `rate` returns."""
+
+    def __init__(self, rate=2., **kwargs):
+        super().__init__(**kwargs)
+        self.set(rate)
+
+    def get_config(self):
+        return {**super().get_config(), 'rate': self.get()}
+
+    def call(self, inputs):
+        return self.get() * inputs
+
+
+class InObject(Reporting):
+    def set(self, rate):
+        self.held = types.SimpleNamespace(rate=int(rate))
+
+    def get(self):
+        return self.held.rate
+
+
+class InClosure(Reporting):
+    def set(self, rate):
+        held = [rate]
+        self.change, self.read = lambda rate: held.append(rate), lambda: held[-1]
+
+    def get(self):
+        return self.read()
+
+
+class InGlobalTable(Reporting):
+    table = {}
+
+    def set(self, rate):
+        self.table[self.name] = rate
+
+    def get(self):
+        return self.table[self.name]
+
+
+def changed_object():
+    layer = InObject()
+    layer.held.rate = 5
+    return layer
+
+
+def changed_closure():
+    layer = InClosure()
+    layer.change(5.)
+    return layer
+
+
+def changed_table():
+    layer = InGlobalTable()
+    layer.set(5.)
+    return layer
+
+
+@pytest.mark.parametrize('make', [changed_object, changed_closure, changed_table])
+def test_guard_change_that_only_the_config_tells(make):
+    model = chain(make)()
+    clone = clone_model(clone_model(model))
+    for each in (clone, model):
+        np.testing.assert_allclose(each.predict(ONES), 5 * ONES)
+
+
+def test_guard_method_that_a_setting_selects():
+    class Selects(layers.Layer):
+        def __init__(self, name_of='double', **kwargs):
+            super().__init__(**kwargs)
+            self.select(name_of)
+
+        def select(self, name_of):
+            self.name_of, self.selected = name_of, getattr(self, name_of)
+
+        def double(self, inputs):
+            return 2 * inputs
+
+        def triple(self, inputs):
+            return 3 * inputs
+
+        def call(self, inputs):
+            return self.selected(inputs)
+
+        def get_config(self):
+            return {**super().get_config(), 'name_of': self.name_of}
+
+    def make():
+        layer = Selects()
+        layer.select('triple')
+        return layer
+    model = chain(make)()
+    np.testing.assert_allclose(clone_model(model).predict(ONES), 3 * ONES)
+
+
+def test_guard_attribute_that_is_transformed_when_it_is_set():
+    class Doubles(layers.Layer):
+        def __init__(self, gain=2., **kwargs):
+            super().__init__(**kwargs)
+            self.gain = gain
+
+        def __setattr__(self, name, value):
+            super().__setattr__(name, 2 * value if name == 'gain' else value)
+
+        def get_config(self):
+            return {**super().get_config(), 'gain': self.gain / 2}
+
+        def call(self, inputs):
+            return self.gain * inputs
+
+    def make():
+        layer = Doubles()
+        layer.gain = 5.
+        return layer
+    model = chain(make)()
+    np.testing.assert_allclose(clone_model(model).predict(ONES), 10 * ONES)
+
+
+def test_guard_default_that_was_another_when_the_layer_was_made():
+    defaults = {'units': 3}
+
+    class Sized(layers.Layer):
+        def __init__(self, units=None, **kwargs):
+            super().__init__(**kwargs)
+            self.units = units or defaults['units']
+
+        def build(self, input_shape):
+            self.scale = self.add_weight(name='scale', shape=(self.units,),
+                                         initializer='uniform')
+            self.built = True
+
+        def get_config(self):
+            return {**super().get_config(), 'units': self.units}
+
+        def call(self, inputs):
+            return inputs * self.scale
+    model = chain(Sized)()
+    defaults['units'] = 1
+    assert_equal_and_independent(model, clone_model(clone_model(model)))
