@@ -333,15 +333,16 @@ class Cloner:
                 self._differ(vars(layer)[name], vars(clone).get(name, MISSING))}
 
     def _changed_keys(self, clone, config):
-        """Returns the keys in which the config of a new layer differs."""
+        """Returns the keys in which the config of a new layer differs: all of them if
+        it has no config."""
         try:
             new = clone.get_config()
             changed = self._differing_keys(config, new)
             if changed:  # Some differ whenever they are asked for.
                 changed -= self._differing_keys(new, clone.get_config())
             return changed
-        except Exception:  # Nothing is known.
-            return set()
+        except Exception:
+            return {*config} - _NO_SETTINGS
 
     def _differing_keys(self, config, other):
         return {key for key in {*config, *other} - _NO_SETTINGS

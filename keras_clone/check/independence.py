@@ -158,7 +158,7 @@ def _computed_from_original(model, clone, on):
 
 
 def _own_sources(model):
-    """Returns the keys of the variables and tensors of a model, see `Graphs.sources`.
+    """Returns the keys of variables and tensors of a model, see `Graphs.sources`.
     """
     own = set()
     for _, layer in graphs.all_layers(model):

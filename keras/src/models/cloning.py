@@ -159,6 +159,7 @@ class _Cloner(Cloner):
         self.call_function = call_function
         self.recursive = recursive
         self._tensors = {}
+        self._path_of_caller = current_path()
         self._has_same_shapes = True
 
     def clone(self, input_tensors=None, call_function=None):
@@ -347,9 +348,13 @@ class _Cloner(Cloner):
     @contextlib.contextmanager
     def _scope_around(self, layer):
         """Scope in which a layer was built: the paths of its weights contain it."""
-        is_in_a_scope = bool(current_path())  # Of a call, or of the user.
+        scope, caller = (layer.path or "").split("/")[:-1], self._path_of_caller
+        if current_path() != caller:  # Within a call.
+            scope = []
+        elif caller and scope[: len(caller.split("/"))] == caller.split("/"):
+            scope = scope[len(caller.split("/")) :]
         with contextlib.ExitStack() as scopes:
-            for name in [] if is_in_a_scope else (layer.path or "").split("/")[:-1]:
+            for name in scope:
                 scopes.enter_context(backend.name_scope(name))
             yield
 

@@ -156,7 +156,7 @@ class Graphs(abc.ABC):
 
     @abc.abstractmethod
     def weights_of(self, layer):
-        """Returns the weights of a layer; a network has none but those of its layers.
+        """Returns the weights of a layer; a network has only those of its layers.
         """
 
     @abc.abstractmethod
@@ -200,7 +200,7 @@ class Graphs(abc.ABC):
 
     @abc.abstractmethod
     def first_nodes(self, model, nodes):
-        """Returns a model of the first nodes of a model, which outputs their outputs.
+        """Returns a model of the first nodes of a model, with their outputs.
 
         It is None if Keras cannot make a model of these.
         """
