@@ -333,8 +333,8 @@ class Cloner:
                 self._differ(vars(layer)[name], vars(clone).get(name, MISSING))}
 
     def _changed_keys(self, clone, config):
-        """Returns the keys in which the config of a new layer differs: all of them if
-        it has no config."""
+        """Returns the keys in which the config of a new layer differs: all of them
+        if it has no config."""
         try:
             new = clone.get_config()
             changed = self._differing_keys(config, new)

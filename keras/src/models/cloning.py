@@ -348,11 +348,13 @@ class _Cloner(Cloner):
     @contextlib.contextmanager
     def _scope_around(self, layer):
         """Scope in which a layer was built: the paths of its weights contain it."""
-        scope, caller = (layer.path or "").split("/")[:-1], self._path_of_caller
-        if current_path() != caller:  # Within a call.
+        scope = (layer.path or "").split("/")[:-1]
+        outer = list(filter(None, self._path_of_caller.split("/")))
+        size = len(outer)
+        if current_path() != self._path_of_caller:  # Within a call.
             scope = []
-        elif caller and scope[: len(caller.split("/"))] == caller.split("/"):
-            scope = scope[len(caller.split("/")) :]
+        elif scope[:size] == outer:
+            scope = scope[size:]
         with contextlib.ExitStack() as scopes:
             for name in scope:
                 scopes.enter_context(backend.name_scope(name))
