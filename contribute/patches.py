@@ -180,11 +180,16 @@ def blob_id(content):
 def _read(path):
     with open(path, encoding='utf-8') as stream:
         text = stream.read()
-    parts = [_part(section) for section in
-             re.split(r'^(?=diff --git )', text, flags=re.MULTILINE)[1:]]
+    parts = list(map(_part, sections_of(text)))
     hunks = [hunk for part in parts for hunk in part.hunks]
     return Patch(path, parts, added=sum(len(lines) for _, _, lines in hunks),
                  removed=sum(count for _, count, _ in hunks))
+
+
+def sections_of(text):
+    """Returns the sections of a patch: a list with the text for each file."""
+    return re.findall(r'^diff --git .*?(?=^diff --git |\Z)', text,
+                      flags=re.DOTALL | re.MULTILINE)
 
 
 def _part(section):

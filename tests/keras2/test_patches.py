@@ -78,7 +78,7 @@ def test_follow_ups_remove_more_lines_than_they_add(release):
 
 @pytest.mark.parametrize('patch', ALL_PATCHES, ids=lambda patch: patch.path[-60:])
 def test_patch_has_no_context(patch):
-    sections = re.split('^(?=diff --git )', text_of(patch.path), flags=re.M)[1:]
+    sections = patches.sections_of(text_of(patch.path))
     assert len(sections) == len(patch.parts)
     for section in sections:
         header, hunks = section.split('@@', 1)

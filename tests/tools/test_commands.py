@@ -212,9 +212,9 @@ def test_status_hides_what_importing_keras_writes():
 
 def test_status_in_a_process_of_its_own():
     status, out, _ = run_process('status')
-    assert (status, out.count(': active (')) == (0, 2)
+    assert (status, out.count(': active (')) == (0, 3)
     status, out, _ = run_process('status', KERAS_CLONE='off')
-    assert (status, out.count(': off (KERAS_CLONE=off)')) == (0, 2)
+    assert (status, out.count(': off (KERAS_CLONE=off)')) == (0, 3)
 
 
 @pytest.mark.parametrize('own', [None, '1'])
