@@ -273,6 +273,10 @@ class _Cloner(Cloner):
             clone.built = True
 
     def finish_layer(self, layer, clone):
+        for name, value in self.attributes(layer).items():
+            if isinstance(value, Initializer) and hasattr(value, 'seed'):
+                # Since Keras 2.3, it counts the draws.
+                vars(clone)[name].seed = value.seed
         for name in ('_trainable_weights', '_non_trainable_weights'):
             weights = [self.state_map.get(id(weight))
                        for weight in vars(layer).get(name, [])]

@@ -16,6 +16,7 @@ layers, variables and tensors are.
 """
 import contextlib
 import copy
+import functools
 import inspect
 import types
 import weakref
@@ -468,8 +469,8 @@ class Cloner:
         return not _are_equal(new, self._trials[id(layer)].get(name, MISSING))
 
     def _match_objects(self, value, new, known=None, depth=0):
-        """Sets the numbers and arrays in which an object that a layer holds differs
-        from the one that the constructor of its clone has created.
+        """Sets the numbers and arrays in which an object or a container that a layer
+        holds differs from the one that the constructor of its clone has created.
 
         # Arguments
             known: None or a dict in the format of `FirstCall.objects`: no other
@@ -478,22 +479,32 @@ class Cloner:
         if type(value) is not type(new) or value is new or depth > 8:
             return
         if isinstance(value, CONTAINERS):
-            for old, other in zip(*map(_in_order, (value, new))):
-                self._match_objects(old, other, known, depth + 1)
+            if is_plain(value) or len(value) != len(new):
+                return
+            is_dict = isinstance(value, dict)
+            held, current = [
+                dict(each.items() if is_dict else enumerate(_in_order(each)))
+                for each in (value, new)]
+            set_item = getattr(new, '__setitem__', None)
         elif (known is None or id(value) in known) and not (
                 isinstance(value, FUNCTIONS) or is_opaque(value) or
                 self._is_replaced(value)):
             current = dict(attributes_of(new))
             held = (dict(attributes_of(value)) if known is None else
                     known[id(value)][1])
-            for name, old in held.items():
-                other = current.get(name, MISSING)
-                if not (type(old) in _NUMBERS or self.is_array(old) or
-                        other is MISSING):
-                    self._match_objects(old, other, known, depth + 1)
-                elif not _are_equal(old, other) and not self.is_call_result(old):
-                    with contextlib.suppress(CannotCopy):
-                        object.__setattr__(new, name, self._unshared(old))
+            set_item = functools.partial(object.__setattr__, new)
+        else:
+            return
+        for key, old in held.items():
+            other = current.get(key, MISSING)
+            if other is MISSING and isinstance(value, CONTAINERS):
+                continue  # The keys are specific to the layer, e.g. its parts.
+            if not (type(old) in _NUMBERS or self.is_array(old) or other is MISSING):
+                self._match_objects(old, other, known, depth + 1)
+            elif set_item and not (
+                    _are_equal(old, other) or self.is_call_result(old)):
+                with contextlib.suppress(CannotCopy):
+                    set_item(key, self._unshared(old))
 
     def _is_settled(self, layer, clone):
         """Returns whether a clone has all that it will create itself."""

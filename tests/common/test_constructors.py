@@ -552,3 +552,19 @@ def test_guard_default_that_was_another_when_the_layer_was_made():
     model = chain(Sized)()
     defaults['units'] = 1
     assert_equal_and_independent(model, clone_model(clone_model(model)))
+
+
+@pytest.mark.skipif(IS_KERAS2, reason='what `build` draws is drawn anew')
+def test_random_array_in_a_dict_with_weights_is_that_of_the_original():
+    class Masked(layers.Layer):
+        def build(self, input_shape):
+            self.parts = {
+                'scale': self.add_weight(name='scale', shape=(3,),
+                                         initializer='uniform'),
+                'mask': np.random.rand(3).astype('float32')}
+            self.built = True
+
+        def call(self, inputs):
+            return inputs * self.parts['scale'] * self.parts['mask']
+    model = chain(Masked)()
+    assert_equal_and_independent(model, clone_model(model))

@@ -11,7 +11,7 @@ from evidence.real_models import judging
 pytestmark = pytest.mark.real_models
 PACKAGES = (('keras-bert', 'keras-self-attention', 'keras-transformer',
              'keras-resnet', 'MatchZoo') if keras.__version__.startswith('2.') else
-            ('k3im', 'keras-lmu', 'keras-tcn', 'ncps', 'tfvit'))
+            ('keras-climate', 'keras-lmu', 'keras-tcn', 'ncps', 'tfvit'))
 
 
 @pytest.mark.parametrize('package', PACKAGES)

@@ -6,7 +6,7 @@ from keras.layers import Bidirectional, Dense, Embedding, Input, LSTM
 from keras.models import Model
 from keras.utils import multi_gpu_utils
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(
+pytestmark = [pytest.mark.slow, pytest.mark.once, pytest.mark.skipif(
     K.backend() != 'tensorflow', reason='needs TensorFlow devices')]
 
 
