@@ -29,6 +29,7 @@ from keras_clone.recording import copied
 from keras_clone.recording import first_call_of
 from keras_clone.recording import is_of_keras
 from keras_clone.recording import keep
+from keras_clone.recording import keep_first_call_with
 from keras_clone.recording import leaves
 from keras_clone.recording import parameters_of
 from keras_clone.walk import ATOMS
@@ -249,6 +250,8 @@ class Cloner:
         for layer, clone in self.pairs:
             if type(clone) is type(layer):
                 self.finish_layer(layer, clone)
+            if self._has_stale_copies:
+                keep_first_call_with(clone, vars(clone))
 
     def check(self):
         """Raises a `ValueError` if a clone lacks weights or uses the original."""

@@ -138,6 +138,16 @@ def keep_first_call(layer, own):
         _keep_closures(layer)
 
 
+def keep_first_call_with(layer, attributes):
+    """Replaces attributes that were kept at the first call of a layer."""
+    first = first_call_of(layer)
+    if first is not None:
+        first.objects.clear()
+        first.attributes.update({
+            name: copied(attributes[name]) for name, value in first.attributes.items()
+            if name in attributes and type(value) not in ATOMS})
+
+
 def _keep_attributes(holder, kept, left_out=()):
     """Copies the attributes of an object into the dict `kept`; returns the objects
     in them as a list."""
