@@ -143,9 +143,9 @@ def keep_first_call_with(layer, attributes):
     first = first_call_of(layer)
     if first is not None:
         first.objects.clear()
-        first.attributes.update({
-            name: copied(attributes[name]) for name, value in first.attributes.items()
-            if name in attributes and type(value) not in ATOMS})
+        for name, value in first.attributes.items():
+            if name in attributes and type(value) not in ATOMS:
+                first.attributes[name] = copied(attributes[name])
 
 
 def _keep_attributes(holder, kept, left_out=()):
