@@ -14,7 +14,6 @@ from keras_clone.cloner import Cloner
 from keras_clone.recording import RECORDS
 from keras_clone.recording import copied
 from keras_clone.walk import ATOMS
-from keras_clone.walk import CannotCopy
 from keras_clone.walk import attributes_of
 from keras_clone.walk import parts_of
 from keras_clone.call_order import in_call_order
@@ -331,6 +330,10 @@ class _Cloner(Cloner):
         if id(x) not in self.tensor_map:
             if hasattr(x, '_keras_history'):
                 layer, node_index, _ = x._keras_history
+                if id(layer) in self._pending:
+                    # A cycle: what refers to the tensor is corrected in `finish`.
+                    self._has_stale_copies = True
+                    return x
                 self._clone_node(layer._inbound_nodes[node_index])
             else:
                 self.tensor_map[id(x)] = self._backend_tensor(x)
@@ -441,8 +444,6 @@ class _Cloner(Cloner):
         arguments = self.call_argument(node.arguments or {})
         inputs = [self.tensor(x) for x in _call_inputs(node)]
         layer = self.layer(node.outbound_layer)
-        if layer is node.outbound_layer:
-            raise CannotCopy('it is created from its own output')
         self._add_losses_as_called(node.outbound_layer)
         with self._trainable_as_called(node.outbound_layer):
             layer(unpack_singleton(inputs), **arguments)
