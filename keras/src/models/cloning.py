@@ -406,6 +406,8 @@ class _Cloner(Cloner):
 
     def _match_order(self, layer, clone):
         """Sorts the variables and sublayers of a clone as in the original."""
+        if len(self.own_state(layer)) < len(self.own_state(clone)):
+            return  # The layer is to be built by its next call.
         for name, (_, old) in layer._tracker.config.items():
             _, new = clone._tracker.config[name]
             mapped = [
@@ -414,7 +416,7 @@ class _Cloner(Cloner):
             ]
             known = set(map(id, mapped))
             is_whole = known == set(map(id, new)) or not isinstance(layer, Model)
-            if is_whole and id(None) not in known and len(mapped) >= len(new):
+            if is_whole and id(None) not in known:
                 new[:] = mapped
                 clone._tracker.stored_ids[name] = known
 
