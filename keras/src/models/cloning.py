@@ -284,9 +284,7 @@ class _Cloner(Cloner):
         mode = getattr(layer, "_remat_mode", None)  # Not all operations have it.
         if mode and not clone._remat_mode:  # A scope that is active now may set it.
             clone._remat_mode = mode
-        if isinstance(layer, Layer):
-            if clone._trainable != layer._trainable:
-                clone._trainable = layer._trainable
+        if isinstance(layer, Layer):  # `trainable` is set when it is built.
             self._set_dtype_policy(layer, clone)
             for name in _SETTINGS & vars(layer).keys():
                 if getattr(clone, name, None) != getattr(layer, name):
