@@ -126,16 +126,35 @@ class Cloner:
         the config.
         """
         config = self._config_of(layer)
-        clone = self._first_created(layer)
-        changed = self._changed_settings(layer, clone, config)
-        for create in (self._replayed_with, self._as_released) if changed else ():
-            with contextlib.suppress(Exception):
-                other = create(layer, self._current(layer, changed, config))
-                if not self._changed_settings(layer, other, config):
-                    clone = other
-                    break
-        self._changes[id(clone)] = clone, changed
+        clone, changed = None, self._changed_data(layer, config)
+        if changed:
+            clone = self._created_as_now(
+                layer, config, changed, [self._replayed_with])
+        if clone is None:
+            first = self._first_created(layer)
+            changed = self._changed_settings(layer, first, config)
+            clone = self._created_as_now(
+                layer, config, self._current(layer, changed, config),
+                [self._replayed_with, self._as_released] if changed else [], first)
+        self._changes[id(clone)] = clone, {*changed}
         return clone
+
+    def _created_as_now(self, layer, config, current, ways, default=None):
+        """Returns a new layer with the settings of the original.
+
+        # Arguments
+            config: see `_config_of`.
+            current: dict {name: value}, the settings that have changed.
+            ways: list of functions that create a layer, called with the layer and
+                `current`.
+            default: what is returned if all create a layer with other settings.
+        """
+        for create in ways:
+            with contextlib.suppress(Exception):
+                clone = create(layer, current)
+                if not self._changed_settings(layer, clone, config):
+                    return clone
+        return default
 
     def _first_created(self, layer):
         errors = []
@@ -158,9 +177,9 @@ class Cloner:
         """Returns a new layer: its class is called with the same arguments."""
         if args is None:
             args, kwargs = self._arguments(layer)
-        (names, takes_any), name = parameters_of(type(layer)), {}
-        if ('name' in names or takes_any) and 'name' not in [
-                *names[:len(args)], *kwargs]:
+        (defaults, takes_any), name = parameters_of(type(layer)), {}
+        if ('name' in defaults or takes_any) and 'name' not in [
+                *[*defaults][:len(args)], *kwargs]:
             name['name'] = layer.name
         # From copies: the constructor may change containers.
         clone = type(layer)(*copied(args), **copied(kwargs), **name)
@@ -174,7 +193,8 @@ class Cloner:
             changed: dict {name: value}.
         """
         args, kwargs = self._arguments(layer)
-        names, takes_any = parameters_of(type(layer))
+        defaults, takes_any = parameters_of(type(layer))
+        names = [*defaults]
         passed = [changed.get(name, value) for name, value in zip(names, args)]
         kwargs.update({
             name: value for name, value in changed.items()
@@ -322,6 +342,27 @@ class Cloner:
         if config is not None:
             changed |= self._changed_keys(clone, config)
         return changed
+
+    def _changed_data(self, layer, config):
+        """Returns the arguments that are other plain data now, of the same type.
+
+        This is known before a new layer is created.
+
+        # Returns
+            A dict {name: value}.
+        """
+        if self.is_graph(layer):
+            return {}
+        current = vars(layer) if config is None else config
+        with contextlib.suppress(NotKnown):
+            arguments, (passed, _) = arguments_of(layer), parameters_of(type(layer))
+            passed = {**passed, **dict(zip(passed, arguments.args)),
+                      **arguments.kwargs}
+            return {name: current[name] for name, value in passed.items()
+                    if type(value) in ATOMS and name not in _NO_SETTINGS and
+                    type(current.get(name, MISSING)) is type(value) and
+                    not _are_equal(current[name], value)}
+        return {}
 
     def _keeps_arguments(self, layer):
         """Returns whether a layer has an attribute for each argument, so that its

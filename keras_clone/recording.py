@@ -259,16 +259,16 @@ def _without_weights(cls, kwargs):
 
 @functools.lru_cache(maxsize=1024)
 def parameters_of(cls):
-    """Returns the names of the arguments of a class's constructor, as a list in
-    order, and whether it takes any others by name."""
+    """Returns the arguments of a class's constructor, as an ordered dict {name:
+    default}, and whether it takes any others by name."""
     try:
         parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
     except (TypeError, ValueError):
-        return [], False
+        return {}, False
     kinds = [each.kind for each in parameters]
-    return [each.name for each in parameters
+    return {each.name: each.default for each in parameters
             if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)
-            ], inspect.Parameter.VAR_KEYWORD in kinds
+            }, inspect.Parameter.VAR_KEYWORD in kinds
 
 
 @functools.lru_cache(maxsize=1024)

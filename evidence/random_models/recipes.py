@@ -9,6 +9,7 @@ import keras
 from keras import layers
 from keras.models import Model
 
+from evidence.random_models import constructors  # noqa: F401
 from evidence.random_models.operations import (
     MODELS, NESTED, OPERATIONS, SEQUENCE, STEPS, UNITS, VECTOR, WORDS)
 

@@ -150,6 +150,22 @@ def test_guard_constructor_of_a_layer_with_a_config_runs_once():
     assert len(created) == 2
 
 
+def test_guard_constructor_of_a_layer_whose_number_was_changed_runs_once():
+    created = []
+
+    class Counted(Configured):
+        def __init__(self, factor=2., **kwargs):
+            created.append(self)
+            super().__init__(factor, **kwargs)
+
+    def make():
+        layer = Counted()
+        layer.factor = 3.
+        return layer
+    assert clone_of(make).factor == 3.
+    assert len(created) == 2
+
+
 def test_variable_number_of_arguments():
     class Summed(Scaled):
         def __init__(self, *factors, **kwargs):
