@@ -365,7 +365,7 @@ class _Cloner(Cloner):
         variable = self._variable_of(x)
         if variable is None:
             return self.tensor(x)
-        new = self.state(variable)
+        new = self.value(variable)
         if x is getattr(variable, '_snapshot', None):
             return new._snapshot
         new = _handle(new)
@@ -419,6 +419,8 @@ class _Cloner(Cloner):
             clone.inputs, clone.outputs = inputs, outputs
             clone.build()
             clone._build_input_shape = network._build_input_shape
+        # An output that is an input would be named for the input tensor.
+        clone.output_names = list(network.output_names)
         self._add_losses(network, clone)
         return clone
 

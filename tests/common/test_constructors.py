@@ -547,6 +547,63 @@ def test_guard_attribute_that_is_transformed_when_it_is_set():
     np.testing.assert_allclose(clone_model(model).predict(ONES), 10 * ONES)
 
 
+def test_guard_property_whose_setter_transforms():
+    class Doubles(layers.Layer):
+        def __init__(self, gain=2., **kwargs):
+            super().__init__(**kwargs)
+            self._gain = gain
+
+        @property
+        def gain(self):
+            return self._gain
+
+        @gain.setter
+        def gain(self, value):
+            self._gain = 2 * value
+
+        def get_config(self):
+            return {**super().get_config(), 'gain': self._gain}
+
+        def call(self, inputs):
+            return self.gain * inputs
+
+    def make():
+        layer = Doubles()
+        layer.gain = 4.
+        return layer
+    model = chain(make)()
+    clone = clone_model(clone_model(model))
+    np.testing.assert_allclose(clone.predict(ONES), 8 * ONES)
+
+
+@pytest.mark.skipif(not IS_KERAS2, reason='Keras 3 copies a list that is set')
+def test_guard_list_that_grew_before_the_layer_was_built():
+    words = ['a', 'b']
+
+    class Vocabulary(layers.Layer):
+        def __init__(self, words, **kwargs):
+            super().__init__(**kwargs)
+            self.words = words
+
+        def build(self, input_shape):
+            self.scale = self.add_weight(name='scale', shape=(len(self.words),),
+                                         initializer='uniform')
+            self.built = True
+
+        def get_config(self):
+            return {**super().get_config(), 'words': self.words}
+
+        def call(self, inputs):
+            return inputs * self.scale
+
+    def make():
+        layer = Vocabulary(words)
+        words.append('c')
+        return layer
+    model = chain(make)()
+    assert_equal_and_independent(model, clone_model(clone_model(model)))
+
+
 def test_guard_default_that_was_another_when_the_layer_was_made():
     defaults = {'units': 3}
 

@@ -87,6 +87,13 @@ def test_keras_inputs_leave_no_unused_input_layer():
     assert len(clone.layers) == len(model.layers)
 
 
+def test_guard_name_of_an_output_that_is_an_input():
+    x, y = Input((3,), name='x'), Input((3,), name='y')
+    model = Model([x, y], [Dense(2, name='dense')(Add()([x, y])), x])
+    clone = clone_model(model, [Input((3,)), Input((3,))])
+    assert clone.output_names == ['dense', 'x']
+
+
 def test_guard_variable_as_input():
     model = sequential()
     clone = clone_model(model, input_tensors=K.variable(np.ones((2, 3))))

@@ -720,6 +720,22 @@ def test_loss_of_a_weight_of_a_hidden_layer(hide, assert_faithful):
     assert_faithful(build)
 
 
+def test_loss_of_a_weight_that_build_hides_in_a_container(assert_faithful):
+    class HidesInBuild(HidesLayer):
+        def __init__(self, **kwargs):
+            Layer.__init__(self, **kwargs)
+
+        def build(self, input_shape):
+            self.hidden = {'inner': [Dense(3)]}
+            super().build(input_shape)
+
+    def build():
+        model = chain(HidesInBuild)()
+        model.add_loss(K.sum(K.square(model.trainable_weights[0])))
+        return model
+    assert_faithful(build)
+
+
 def test_loss_of_two_tensors_added_to_a_model(assert_faithful):
     def build():
         x = Input((3,))
