@@ -422,24 +422,25 @@ class Cloner:
         """Sets the attributes in which a new layer differs from the original when
         that was first called."""
         first = first_call_of(layer)
+        attributes, objects = first.existing()
         if first.was_built:
             self.build(layer, clone)
         current, changed = self.attributes(clone), self._changes_of(layer, clone)
         is_changed_later = any(
-            self._differ(first.attributes[name], vars(layer).get(name, MISSING))
-            for name in changed if name in first.attributes)
-        for name, value in first.attributes.items():
+            self._differ(attributes[name], vars(layer).get(name, MISSING))
+            for name in changed if name in attributes)
+        for name, value in attributes.items():
             new = current.get(name, MISSING)
             if new is value and type(value) in ATOMS or name in changed:
                 continue
             if is_changed_later and (is_plain(value) or self.is_array(value)):
                 continue  # The constructor has computed it from the new settings.
-            old = self._leaves(value, first.objects)
+            old = self._leaves(value, objects)
             is_pair = self._correspond(old, self._leaves(new))
             if self._is_other(layer, name, value, new) or not is_pair:
                 self.set_attribute(clone, name, new, self._unshared(value))
             else:
-                self._match_objects(value, new, first.objects)
+                self._match_objects(value, new, objects)
 
     def _match(self, layer, clone, is_final=False):
         """Pairs what the attributes of two layers hold; sets those that are wrong.

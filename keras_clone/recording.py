@@ -68,6 +68,13 @@ class FirstCall:
         self.owner, self.was_built = id(layer), layer.built
         self.attributes, self.objects = {}, {}
 
+    def existing(self):
+        """Returns `attributes` and `objects`, without the large arrays that do not
+        exist any more."""
+        return _existing(self.attributes), {
+            key: (each, _existing(held))
+            for key, (each, held) in self.objects.items()}
+
     def __deepcopy__(self, memo):
         return None  # It is that of another layer.
 
@@ -156,7 +163,7 @@ def _keep_attributes(holder, kept, left_out=()):
         if name not in left_out:
             with contextlib.suppress(RecursionError):  # It contains itself.
                 value = copied(value)
-            kept[name] = value
+            kept[name] = LargeArray(value) if _is_large(value) else value
             found += [each for each in leaves(value) if type(each) not in ATOMS]
     return found
 
@@ -230,9 +237,18 @@ def leaves(value):
 def _kept(value):
     if hasattr(type(value), '__next__'):
         raise NotKnown('an iterator can be read only once')
-    if hasattr(type(value), 'nbytes') and value.nbytes > _LARGE:
-        return LargeArray(value)
-    return value
+    return LargeArray(value) if _is_large(value) else value
+
+
+def _is_large(value):
+    return hasattr(type(value), 'nbytes') and value.nbytes > _LARGE
+
+
+def _existing(attributes):
+    found = {name: value() if type(value) is LargeArray else value
+             for name, value in attributes.items()}
+    return {name: value for name, value in found.items()
+            if value is not None or attributes[name] is None}
 
 
 def _alive(value):

@@ -347,6 +347,45 @@ def test_guard_large_array_is_not_kept_alive():
     assert kept() is None and layer.total == 90000.
 
 
+@pytest.mark.skipif(not IS_KERAS2, reason='Keras 3 keeps nothing at a call')
+def test_guard_large_array_that_build_discards_is_not_kept_alive():
+    class Discards(layers.Layer):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.table = np.ones((300, 300))
+
+        def build(self, input_shape):
+            self.total, self.table = float(self.table.sum()), None
+            self.built = True
+
+        def call(self, inputs):
+            return self.total * inputs
+    layer = Discards()
+    kept = weakref.ref(layer.table)
+    model = chain(lambda: layer)()
+    gc.collect()
+    assert kept() is None
+    np.testing.assert_allclose(clone_model(model).predict(ONES), model.predict(ONES))
+
+
+@pytest.mark.parametrize('size', [3, 300])
+def test_array_set_between_constructor_and_call(size):
+    class Holds(layers.Layer):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.table = np.zeros((size, size), 'float32')
+
+        def call(self, inputs):
+            return inputs * self.table[0, 0]
+
+    def make():
+        layer = Holds()
+        layer.table = np.full((size, size), 2, 'float32')
+        return layer
+    model = chain(make)()
+    np.testing.assert_allclose(clone_model(model).predict(ONES), 2 * ONES)
+
+
 def test_guard_initial_weights_are_not_kept_alive():
     table = np.ones((4, 2), 'float32')
     layer = layers.Embedding(4, 2, weights=[table])
