@@ -164,13 +164,13 @@ def summary(found):
             records.release_of(release[0]))
     return SUMMARY_TEXT.format('; '.join(
         f'on Keras {_releases(releases, found)}, {released} of {total} as released, '
-        f'{overlay} with the overlay'
+        f'{overlay} of {total} with the overlay'
         for (total, released, overlay), releases in counts.items()))
 
 
 SUMMARY_TEXT = '''\
-Of the models of [the gallery](docs/results.md), most of which show a bug, these are
-cloned faithfully: {}.'''
+Most models of [the gallery](docs/results.md) show a bug. Clones with the same structure and
+the same outputs: {}.'''
 
 
 def model_table(found):
