@@ -3,13 +3,11 @@
 `keras/engine/base_layer.py` and `keras/engine/network.py`: a node is one call of a
 layer, with its input tensors, output tensors, masks and call arguments.
 """
-import functools
-import inspect
 import os
+import re
 import tempfile
 
 import keras
-import numpy as np
 from keras import backend as K
 from keras.engine.base_layer import Layer
 from keras.engine.base_layer import Node
@@ -17,42 +15,26 @@ from keras.engine.network import Network
 from keras.models import Model
 from keras.models import Sequential
 
-from . import computing_keras2, tensors_keras2, training_keras2
-from .fresh_state_keras2 import fresh_state
+from . import computing_keras2
 from .interface import Graphs
 from ..random_values import Input, consumers
-
-# The flags in which a layer and its clone have to agree.
-FLAGS = ('trainable', 'stateful', 'built', 'supports_masking')
-# Attributes that Keras sets on some layers and that are not compared: calls leave
-# them behind, or the graph or the configuration determines them; the `layer` of a
-# `Bidirectional` computes nothing.
-SET_BY_KERAS = ('dtype', 'batch_input_shape', 'is_placeholder', '_input_map',
-                '_metrics', '_states', '_trainable', 'layer',
-                '_obj_reference_counts')
 
 
 class Keras2Graphs(Graphs):
 
-    BASES = (Sequential, Model, Network, Layer)
-    RECORDS = LEFT_OUT = (Node,)
+    RECORDS = (Node,)
+    FLAGS = ('trainable', 'stateful', 'built', 'supports_masking')
 
-    is_tensor = staticmethod(tensors_keras2.is_tensor)
-    is_variable = staticmethod(tensors_keras2.is_variable)
-    tensors_of = staticmethod(tensors_keras2.tensors_of)
-    ops_while = staticmethod(tensors_keras2.ops_while)
-    count_ops = staticmethod(tensors_keras2.count_ops)
-    sources = staticmethod(tensors_keras2.sources)
-    source_keys = staticmethod(tensors_keras2.source_keys)
-    fresh_state = staticmethod(fresh_state)
+    is_tensor = staticmethod(computing_keras2.is_tensor)
+    is_variable = staticmethod(computing_keras2.is_variable)
+    ops_while = staticmethod(computing_keras2.ops_while)
+    count_ops = staticmethod(computing_keras2.count_ops)
+    fresh_state = staticmethod(computing_keras2.fresh_state)
     evaluator = staticmethod(computing_keras2.evaluator)
     inputs_to_feed = staticmethod(computing_keras2.inputs_to_feed)
 
     def is_layer(self, value):
         return isinstance(value, Layer)
-
-    def as_array(self, value):
-        return value if isinstance(value, np.ndarray) else None
 
     def is_network(self, layer):
         return isinstance(layer, Sequential) or getattr(
@@ -66,7 +48,8 @@ class Keras2Graphs(Graphs):
         placeholders = [x for x in model.inputs or []
                         if x._keras_history[0].is_placeholder]
         return (K.backend() != 'tensorflow' or
-                all(x.graph is tensors_keras2.current_graph() for x in placeholders))
+                all(x.graph is computing_keras2.current_graph()
+                    for x in placeholders))
 
     def inputs_of(self, model):
         layers = [x._keras_history[0] for x in model.inputs]
@@ -98,37 +81,24 @@ class Keras2Graphs(Graphs):
             _collect_layers(name, vars(layer)[name], found)
         return found
 
-    def flags_of(self, layer):
-        return {name: getattr(layer, name, None) for name in FLAGS}
-
-    def own_attributes(self, layer):
-        left_out = _names_of_every(isinstance(layer, Network))
-        return {name: value for name, value in vars(layer).items()
-                if name not in left_out}
-
-    def names_left_out(self, value):
-        if isinstance(value, keras.initializers.Initializer):
-            return {'seed'}  # From 2.3 on, it counts calls.
-        return set()
-
-    def attachments(self, model):
-        return {'number of ' + name: len(set(map(id, getattr(model, name))))
-                for name in ('losses', 'updates')}
-
     def weights_of(self, layer):
         """They include those of the layers that it holds."""
         return [] if isinstance(layer, Network) else layer.weights
 
-    def variables_by_kind(self, layer):
-        states = getattr(layer, 'states', None) or []
-        return {'weight': self.weights_of(layer),
-                'state': [each for each in states if self.is_tensor(each)]}
+    def facts_of_weight(self, weight):
+        name = getattr(weight, 'name', None) or ''
+        return {'': f'{K.dtype(weight)} of shape {K.int_shape(weight)}',
+                ', its name': re.sub(r'(_\d+)?(:\d+)?$', '', name.split('/')[-1])}
 
-    def kind_of(self, variable):
-        return f'{K.dtype(variable)} of shape {K.int_shape(variable)}'
+    def settings_of(self, model):
+        return {'number of ' + name: len(set(map(id, getattr(model, name))))
+                for name in ('losses', 'updates')}
 
     def values_of(self, variables):
         return K.batch_get_value(variables)
+
+    def set_values(self, variables, values):
+        K.batch_set_value(list(zip(variables, values)))
 
     def first_nodes(self, model, nodes):
         outputs = [tensor for node in nodes for tensor in node.output_tensors]
@@ -150,11 +120,10 @@ class Keras2Graphs(Graphs):
     def shapes_of(self, node):
         return node.output_shapes
 
-    def train_once(self, model, values, targets=None, state=()):
+    def train_once(self, model, values, targets=None, state=(), noise=None):
         """A clone is not compiled, so there is no loss that takes targets."""
-        variables = {id(each): each for _, layer in self.all_layers(model)
-                     for _, each in self.own_variables(layer)}
-        return training_keras2.train_once(model, values, list(variables.values()))
+        return computing_keras2.train_once(model, values, _variables_of(model),
+                                           noise)
 
     def reloaded(self, model, objects):
         with tempfile.TemporaryDirectory() as folder:
@@ -162,6 +131,16 @@ class Keras2Graphs(Graphs):
             keras.models.save_model(model, path, include_optimizer=False)
             return keras.models.load_model(path, custom_objects=objects,
                                            compile=False)
+
+
+def _variables_of(model):
+    """Returns the variables that a step of training may change."""
+    found = {id(each): each for each in model.weights}
+    for update in model.updates:
+        for each in update if isinstance(update, tuple) else ():
+            if computing_keras2.is_variable(each):
+                found[id(each)] = each
+    return list(found.values())
 
 
 def _collect_layers(label, value, found):
@@ -173,15 +152,3 @@ def _collect_layers(label, value, found):
     elif isinstance(value, dict):
         for key, each in value.items():
             _collect_layers(f'{label}[{key!r}]', each, found)
-
-
-@functools.lru_cache(maxsize=None)
-def _names_of_every(is_network):
-    """Returns the names of attributes that Keras itself sets on all layers, or on
-    networks: those that their code mentions."""
-    names = set(vars(Layer(name='layer'))).union(SET_BY_KERAS)
-    for cls in (Network, Model, Sequential) if is_network else ():
-        for function in vars(cls).values():
-            code = getattr(inspect.unwrap(function), '__code__', None)
-            names.update(code.co_names if code else ())
-    return names

@@ -2,13 +2,13 @@
 
 `keras/src/ops/node.py`, `keras/src/ops/function.py`: a node is one call of an
 operation, of which layers are a kind, with the arguments of the call and the tensors
-that it returned. The variables that a model reads show what it computes from.
+that it returned.
 """
 import collections
 import contextlib
-import functools
 import os
 import random
+import re
 import tempfile
 
 import keras
@@ -22,28 +22,17 @@ from keras.src.ops.function import Function
 from keras.src.ops.node import Node
 from keras.src.ops.operation import Operation
 from keras.src.ops.symbolic_arguments import SymbolicArguments
-from keras.src.random.seed_generator import SeedGenerator
-from keras.src.utils.tracking import Tracker
 
-from . import computing_keras3, training_keras3
+from . import computing_keras3
 from .interface import Graphs
 from ..random_values import Input, consumers
-
-# The flags in which a layer and its clone have to agree.
-FLAGS = ('trainable', 'stateful', 'built', 'supports_masking', 'compute_dtype',
-         'variable_dtype', 'quantization_mode', 'autocast', '_convert_input_args',
-         '_allow_non_tensor_positional_args', 'supports_jit', '_call_context_args',
-         '_remat_mode')
-# Attributes that `fit` and the like set on a model, and `compile` does not.
-SET_BY_FITTING = ('history', 'stop_evaluating', 'stop_predicting', 'training',
-                  '_eval_epoch_iterator', '_obj_reference_counts_dict')
 
 
 class Keras3Graphs(Graphs):
 
-    BASES = (Functional, keras.Sequential, keras.Model, Layer, Function, Operation)
     RECORDS = (Node, SymbolicArguments)
-    LEFT_OUT = RECORDS + (SeedGenerator, Tracker)
+    FLAGS = ('trainable', 'stateful', 'built', 'supports_masking', 'compute_dtype',
+             'variable_dtype', 'quantization_mode', 'autocast', 'supports_jit')
     # A model that begins at a hidden tensor has lost the masks of its graph
     # (`clone_graph_nodes` in `keras/src/models/functional.py`). They exist when it
     # is called, and are compared then.
@@ -51,8 +40,8 @@ class Keras3Graphs(Graphs):
 
     graph_of = staticmethod(computing_keras3.graph_of)
     evaluator = staticmethod(computing_keras3.evaluator)
-    draw_targets = staticmethod(training_keras3.draw_targets)
-    train_once = staticmethod(training_keras3.train_once)
+    draw_targets = staticmethod(computing_keras3.draw_targets)
+    train_once = staticmethod(computing_keras3.train_once)
 
     def is_tensor(self, value):
         return isinstance(value, (keras.KerasTensor, keras.Variable))
@@ -64,13 +53,11 @@ class Keras3Graphs(Graphs):
         return isinstance(value, Operation)
 
     def as_array(self, value):
-        if isinstance(value, np.ndarray):
-            return value
         return ops.convert_to_numpy(value) if ops.is_tensor(value) else None
 
-    def belongs_to_keras(self, variable):
+    def belongs_to_keras(self, tensor):
         generator = global_state.get_global_attribute('global_seed_generator')
-        return generator is not None and variable is generator.state
+        return generator is not None and tensor is generator.state
 
     def is_network(self, layer):
         return isinstance(layer, (Functional, keras.Sequential, Function))
@@ -111,59 +98,35 @@ class Keras3Graphs(Graphs):
             held = [each for each in vars(layer).values() if self.is_layer(each)]
         return [(str(i), each) for i, each in enumerate(held)]
 
-    def flags_of(self, layer):
-        flags = {name: getattr(layer, name, None) for name in FLAGS}
-        flags['dtype policy'] = _described(getattr(layer, 'dtype_policy', None))
-        return flags
-
-    def own_attributes(self, layer):
-        """They include the vocabulary of a layer: the table that holds it cannot be
-        inspected."""
-        base = next(base for base in self.BASES if isinstance(layer, base))
-        found = {name: value for name, value in vars(layer).items()
-                 if name not in _names_of_every(base) and
-                 not name.startswith('_self_')}
-        if hasattr(layer, 'get_vocabulary'):
-            with contextlib.suppress(Exception):  # It may have none yet.
-                found['vocabulary'] = list(layer.get_vocabulary())
-        return found
-
-    def names_left_out(self, value):
-        if isinstance(value, keras.metrics.Metric):
-            return {'_variables', '_metrics', '_tracker'}
-        if isinstance(value, keras.initializers.Initializer):
-            return {'seed'}  # If none is given, one is drawn.
-        return set()
-
-    def attachments(self, model):
-        if not getattr(model, 'compiled', False):
-            return {'being compiled': False}
-        found = {'being compiled': True, 'optimizer': type(model.optimizer)}
-        with contextlib.suppress(Exception):  # A schedule may have no config.
-            found['settings of the optimizer'] = model.optimizer.get_config()
-        for name, value in training_keras3.compiled_with(model).items():
-            if name != 'optimizer':
-                found[name + ' compiled with'] = value
-        return found
-
     def weights_of(self, layer):
         """They do not include those of the layers that it holds."""
         if not isinstance(layer, Layer):
             return []
         return layer._trainable_variables + layer._non_trainable_variables
 
-    def variables_by_kind(self, layer):
-        return {'weight': self.weights_of(layer), 'seed': self.seeds_of(layer)}
+    def facts_of_weight(self, weight):
+        facts = {'': f'{weight.dtype} of shape {weight.shape}',
+                 ', its name': re.sub(r'_\d+$', '', weight.name),
+                 ', its flag trainable': weight.trainable}
+        facts.update((f', its {what}', type(getattr(weight, what)))
+                     for what in ('regularizer', 'constraint'))
+        return facts
 
-    def kind_of(self, variable):
-        words = [f'{variable.dtype} of shape {variable.shape}']
-        words += [] if variable.trainable else ['not trainable']
-        words += [type(each).__name__ for each in (variable.regularizer,
-                                                   variable.constraint) if each]
-        return ', '.join(words)
+    def settings_of(self, model):
+        if not getattr(model, 'compiled', False):
+            return {'being compiled': False}
+        found = {'being compiled': True, 'optimizer': model.optimizer}
+        for name, value in computing_keras3.compiled_with(model).items():
+            if name != 'optimizer':
+                found[name + ' compiled with'] = value
+        return found
 
     def values_of(self, variables):
         return [ops.convert_to_numpy(each.value) for each in variables]
+
+    def set_values(self, variables, values):
+        for variable, value in zip(variables, values):
+            variable.assign(value)
 
     @contextlib.contextmanager
     def adapted_weights_kept(self, model):
@@ -218,42 +181,9 @@ class Keras3Graphs(Graphs):
     def seeds_of(self, layer):
         return [each.state for each in getattr(layer, '_seed_generators', [])]
 
-    def other_seeds(self, read, kept=(), draw=1):
-        return [(each, ops.convert_to_numpy(each.value) + draw)
-                for key, each in read.items()
-                if each.name == 'seed_generator_state' and key not in kept]
-
     def reloaded(self, model, objects):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'model.keras')
             model.save(path)
             return keras.saving.load_model(path, custom_objects=objects,
                                            compile=False, safe_mode=False)
-
-
-def _described(policy):
-    """Describes a dtype policy, so that equal policies have equal descriptions.
-
-    `get_config` of a map removes the names of its policies.
-    """
-    if not isinstance(policy, keras.dtype_policies.DTypePolicyMap):
-        return str(policy)
-    return {'default': str(policy.default_policy), **{
-        key: (each.compute_dtype, each.variable_dtype, each.quantization_mode)
-        for key, each in policy.items()}}
-
-
-@functools.lru_cache(maxsize=None)
-def _names_of_every(base):
-    """Returns the names of the attributes that all instances of a class have."""
-    if base is keras.Model:
-        return _names_of_every(Functional)
-    x = keras.Input((1,), name='x')
-    made = {Function: lambda: Function(x, x + 1, name='x'),
-            Functional: lambda: keras.Model(x, keras.layers.Identity(name='y')(x),
-                                            name='x'),
-            keras.Sequential: lambda: keras.Sequential([x], name='x')}.get(
-                base, lambda: base(name='x'))()
-    if isinstance(made, keras.Model):
-        made.compile('sgd', 'mse')
-    return set(vars(made)).union(SET_BY_FITTING) - {'activity_regularizer'}
