@@ -4,6 +4,7 @@ Each model is built once more, with one change, in place of a clone. Built witho
 the change, it is a faithful clone.
 """
 import itertools
+import sys
 import weakref
 import keras
 import numpy as np
@@ -377,6 +378,33 @@ def global_variable():
                                output_shape=(3,)))
 
 
+def kernels():
+    """Returns what no search of the layers can find: a module has it."""
+    return getattr(sys.modules[__name__], '_'.join(['KERNELS', 'OF', 'ALL']))
+
+
+KERNELS_OF_ALL = []
+
+
+class FromModule(layers.Layer):
+
+    def __init__(self, number, **kwargs):
+        super().__init__(**kwargs)
+        self.number = number
+
+    def call(self, inputs):
+        return inputs + ops.sum(kernels()[self.number])
+
+
+def from_module(number=None):
+    x = layers.Input((3,), name='x')
+    dense = layers.Dense(3, name='first')
+    y = dense(x)
+    kernels().append(dense.kernel)
+    number = len(kernels()) - 1 if number is None else number
+    return Model(x, FromModule(number, name='last')(y), name='model')
+
+
 def l2_model(**arguments):
     return chain(end=layers.Dense(2, name='last', **arguments))
 
@@ -470,6 +498,8 @@ CASES = {
         lambda: holding([new_variable(np.ones(3, 'float32'))]),
         lambda model: holding(kernel_of_first(model))),
     'tensor is that of the original': (tensor_of_its_own, tensor_of_original),
+    'variable that nothing leads to is that of the original': (
+        from_module, lambda model: from_module(model.get_layer('last').number)),
     'layer in an iterator is that of the original': again(own, hold(
         layer('own'), iterator_over)),
     'variable in an array is that of the original': again(own, hold(
