@@ -55,6 +55,8 @@ def referents(value):
                 if name != '_outbound_nodes']
     if graphs.is_tensor(value):
         return [getattr(value, '_keras_history', None)]
+    if issubclass(kind, graphs.BOOKKEEPING):
+        return []
     if issubclass(kind, np.ndarray):
         return list(value.flat) if value.dtype == object else []
     if _package(kind) in BACKENDS and not isinstance(value, CONTAINERS):

@@ -278,9 +278,14 @@ class Original:
         # Returns
             List of at most one `Difference`.
         """
-        kept = [i for i, (x, y, z) in enumerate(zip(
+        random = [(i, *each) for i, each in enumerate(zip(
             values, self.first_weights, self.model.get_weights()))
-                if _is_random(x) and (np.array_equal(x, y) or np.array_equal(x, z))]
+                  if _is_random(each[0])]
+        copied = [i for i, x, _, now in random if np.array_equal(x, now)]
+        # What a layer was taught, such as matrices of LoRA, may be in the clone.
+        kept = copied if len(copied) == len(random) else [
+            i for i, x, first, _ in random
+            if i not in copied and np.array_equal(x, first)]
         others = other_values() if kept else []
         for i in kept:
             if not np.array_equal(others[i], self.first_weights[i]):

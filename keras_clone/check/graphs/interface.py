@@ -17,6 +17,9 @@ class Graphs(abc.ABC):
     MASKS_MAY_APPEAR = False
     # The types of the objects that record how a graph was built.
     RECORDS = ()
+    # The types of objects that list what layers hold anyway. A list in a config may
+    # lead to that of another layer.
+    BOOKKEEPING = ()
     # The flags of layers that users set or see.
     FLAGS = ()
     # The key of the weights in what `trainer` computes.

@@ -22,6 +22,7 @@ from keras.src.ops.function import Function
 from keras.src.ops.node import Node
 from keras.src.ops.operation import Operation
 from keras.src.ops.symbolic_arguments import SymbolicArguments
+from keras.src.utils.tracking import Tracker
 
 from . import computing_keras3
 from .interface import Graphs
@@ -31,6 +32,7 @@ from ..random_values import Input, consumers
 class Keras3Graphs(Graphs):
 
     RECORDS = (Node, SymbolicArguments)
+    BOOKKEEPING = (Tracker,)
     FLAGS = ('trainable', 'stateful', 'built', 'supports_masking', 'compute_dtype',
              'variable_dtype', 'quantization_mode', 'autocast', 'supports_jit')
     # A model that begins at a hidden tensor has lost the masks of its graph
