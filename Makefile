@@ -8,6 +8,9 @@ BIN = .venv/bin
 # The models that `make fuzz` and `make fuzz-keras3` draw: how many, and their seed.
 MODELS = 200
 SEED = 1
+# The environments of tox.ini that `make matrix` runs, separated by commas; if it is empty,
+# those in `env_list`.
+ENVIRONMENTS =
 # The folder for screenshots by `make a11y`; if it is empty, there are none.
 SCREENSHOTS =
 
@@ -18,10 +21,15 @@ KERAS3_TESTS = tests/keras3 tests/common tests/keras/src/models
 INSTALL = python -m pip install --quiet --no-compile
 PYTEST = python -m pytest -n 2 --durations 5
 QUICK = -m 'not slow and not real_models'
-SLOW = -m 'slow or real_models'
+SLOW = -m slow
+# Models of other packages.
+REAL2 = .venv/real-models-keras2
+REAL3 = .venv/real-models-keras3
+REAL_MODELS = -m real_models tests/common/test_real_models.py
 
-.PHONY: demo test test-all test-keras2 test-keras3 coverage lint docs a11y table fuzz \
-    fuzz-keras3 matrix mutation mutation-keras2 mutation-keras3 workflows benchmark clean
+.PHONY: demo test test-all test-keras2 test-keras3 real-models coverage lint docs a11y \
+    table fuzz fuzz-keras3 matrix mutation mutation-keras2 mutation-keras3 workflows \
+    benchmark clean
 
 demo: .venv/installed .venv/keras3-installed
 	@echo 'Keras 2.2.4, Python 3.7:'
@@ -39,10 +47,12 @@ test-keras2: .venv/installed
 test-keras3: .venv/keras3-installed
 	.venv/keras3/bin/$(PYTEST) $(QUICK) $(KERAS3_TESTS)
 
-# Includes installs into new environments and models of other packages.
-test-all: test
+# Includes installs into new environments and some models of other packages.
+test-all: test $(REAL2)-installed $(REAL3)-installed
 	$(BIN)/$(PYTEST) $(SLOW) $(KERAS2_TESTS)
 	.venv/keras3/bin/$(PYTEST) $(SLOW) $(KERAS3_TESTS)
+	$(REAL2)/bin/$(PYTEST) $(REAL_MODELS)
+	$(REAL3)/bin/$(PYTEST) $(REAL_MODELS)
 	@echo 'All tests passed on Keras 2 and on Keras 3.'
 
 coverage: .venv/installed .venv/keras3-installed
@@ -57,16 +67,24 @@ fuzz: .venv/installed
 fuzz-keras3: .venv/keras3-installed
 	.venv/keras3/bin/python -m evidence random-models run --models $(MODELS) --seed $(SEED)
 
+# All models of other packages: this takes hours.
+real-models: $(REAL2)-installed $(REAL3)-installed
+	$(REAL2)/bin/python -m evidence real-models run
+	$(REAL3)/bin/python -m evidence real-models run
+
 # On an otherwise idle machine.
 benchmark: .venv/costs-installed
 	$(BIN)/python -m evidence costs record
 	.venv/keras3/bin/python -m evidence costs record
 
-lint: .venv/installed
+# The old flake8 of Python 3.7, and a current one: each finds what the other does not.
+lint: .venv/installed .venv/keras3-installed
 	$(BIN)/flake8
+	.venv/keras3/bin/flake8
 
 docs: .venv/docs-installed .venv/keras3-installed
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python docs/check_search.py docs/_build/html
 	@# As root, LinkChecker switches to `nobody`, who may be unable to read the checkout.
 	copy=$$(mktemp -d) && chmod a+rx $$copy && cp -r docs/_build/html/. $$copy && \
 	    $(BIN)/linkchecker --no-status --no-warnings $$copy/index.html; \
@@ -86,7 +104,8 @@ table: .venv/tox-installed .venv/keras3-installed
 
 matrix: .venv/tox-installed
 	rm -rf .tox/results
-	.venv/tox/bin/tox run-parallel --parallel 2 --parallel-no-spinner; \
+	.venv/tox/bin/tox run-parallel $(addprefix -e ,$(ENVIRONMENTS)) --parallel 2 \
+	    --parallel-no-spinner; \
 	    status=$$?; .venv/tox/bin/python -m evidence matrix table; exit $$status
 
 mutation: mutation-keras2 mutation-keras3
@@ -115,7 +134,7 @@ clean:
 .venv/installed: setup.py $(wildcard requirements/*.txt) | .venv/bin/python
 	@echo 'Installing Keras, TensorFlow and the test tools into .venv: this takes some minutes.'
 	$(BIN)/$(INSTALL) '$(KERAS)' -e . -r requirements/tests.txt \
-	    -r requirements/tensorflow1.txt -r requirements/real-models.txt
+	    -r requirements/tensorflow1.txt
 	touch $@
 
 .venv/docs-installed: .venv/installed
@@ -127,6 +146,24 @@ clean:
 	$(PYTHON3) -m venv .venv/keras3
 	.venv/keras3/bin/$(INSTALL) 'keras==3.15.1' -e . -r requirements/tests.txt \
 	    -r requirements/keras3.txt
+	touch $@
+
+# Without keras-clone: the command imports it from the checkout that it is told.
+$(REAL2)-installed: $(wildcard requirements/*.txt)
+	@echo 'Installing Keras 2 and the packages with models into $(REAL2).'
+	$(PYTHON) -m venv $(REAL2)
+	$(REAL2)/bin/python -m pip install --quiet --upgrade 'pip<24.1' 'setuptools<69' wheel
+	$(REAL2)/bin/$(INSTALL) '$(KERAS)' -r requirements/tests.txt \
+	    -r requirements/tensorflow1.txt
+	$(REAL2)/bin/$(INSTALL) --no-deps -r requirements/real-models-keras2.txt
+	touch $@
+
+$(REAL3)-installed: $(wildcard requirements/*.txt)
+	@echo 'Installing Keras 3 and the packages with models into $(REAL3).'
+	$(PYTHON3) -m venv $(REAL3)
+	$(REAL3)/bin/$(INSTALL) 'keras==3.15.1' -r requirements/tests.txt \
+	    -r requirements/keras3.txt
+	$(REAL3)/bin/$(INSTALL) --no-deps -r requirements/real-models-keras3.txt
 	touch $@
 
 .venv/costs-installed: .venv/installed .venv/keras3-installed

@@ -96,8 +96,7 @@ def packages():
 setup(
     name='keras-clone',
     version=version(),
-    description='keras.models.clone_model, right everywhere: '
-                'an overlay for the installed Keras',
+    description='Fixes keras.models.clone_model of the installed Keras',
     author='The keras-clone authors',
     license='MIT',
     python_requires='>=3.6',

@@ -11,7 +11,7 @@ import click
 from contribute.merge import CannotMerge, with_tests
 from contribute.patches import (
     ROOT, apply_patch, blob_id, merge, name_of, newest_release, numbers_of,
-    patches_of, release_of, releases, with_patches)
+    patches_of, release_of, releases, with_parts)
 from contribute.pull_request_keras2 import pull_request_text
 from contribute.pull_request_keras3 import advice, proposal, proposal_text
 
@@ -109,32 +109,46 @@ def _require_release(checkout, release):
 
 
 def _changes_of_keras_3(checkout, patch, patches):
-    current, after = _read(checkout, patch.file), _merged(checkout, patch)
     for other in patches:
-        if other.file == patch.file and _merged(checkout, other) == current:
+        if _files(other) & _files(patch) and _is_applied(checkout, other):
+            raise Refusal('{} is already applied to {}. Keras asks for one pull '
+                          'request per bug: start another branch.'.format(
+                              name_of(other), ', '.join(sorted(_files(other)))))
+    changes = {}
+    for part in patch.parts:
+        after = _merged(checkout, part, release_of(patch))
+        if after is None:
             raise Refusal(
-                '{} is already applied to {}. Keras asks for one pull request per '
-                'bug: start another branch.'.format(name_of(other), patch.file))
-    if after is None:
-        raise Refusal(
-            '{} does not fit: CHECKOUT differs from Keras {} in the lines of {} '
-            'that the patch changes. If CHECKOUT is a later Keras, it has overtaken '
-            'the patch.'.format(name_of(patch), release_of(patch), patch.file))
-    return {patch.file: [current, after]}
+                '{} does not fit: CHECKOUT differs from Keras {} in the lines of {} '
+                'that the patch changes. If CHECKOUT is a later Keras, it has '
+                'overtaken the patch.'.format(
+                    name_of(patch), release_of(patch), part.file))
+        changes[part.file] = [_read(checkout, part.file), after]
+    return changes
 
 
-def _merged(checkout, patch):
-    """The text of the patched file in a checkout; None if the patch does not fit."""
+def _files(patch):
+    return {part.file for part in patch.parts}
+
+
+def _is_applied(checkout, patch):
+    release = release_of(patch)
+    return all(_merged(checkout, part, release) == _read(checkout, part.file)
+               for part in patch.parts)
+
+
+def _merged(checkout, part, release):
+    """The text of a changed file in a checkout; None if the change does not fit."""
     try:
-        released = _git(checkout, 'cat-file', 'blob', patch.before).encode('utf-8')
+        released = _git(checkout, 'cat-file', 'blob', part.before).encode('utf-8')
     except Refusal:
         raise Refusal(
             'CHECKOUT should have the history of Keras, with the {0} of Keras {1}. '
             'Run `git fetch --depth 1 https://github.com/keras-team/keras tag v{1}` '
-            'in it first.'.format(patch.file, release_of(patch)))
-    current = _read(checkout, patch.file).encode('utf-8')
+            'in it first.'.format(part.file, release))
+    current = _read(checkout, part.file).encode('utf-8')
     try:
-        return merge(current, released, with_patches([patch], released)).decode()
+        return merge(current, released, with_parts([part], released)).decode()
     except ValueError:
         return None
 

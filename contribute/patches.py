@@ -7,7 +7,29 @@ import re
 import subprocess
 import tempfile
 
-Patch = collections.namedtuple('Patch', 'path file before after added removed')
+# What a patch does to one file.
+Part = collections.namedtuple('Part', 'file before after hunks')
+
+
+class Patch(collections.namedtuple('Patch', 'path parts added removed')):
+    """A patch; those for Keras 2 change one file and have only one part."""
+
+    @property
+    def file(self):
+        return self._part.file
+
+    @property
+    def before(self):
+        return self._part.before
+
+    @property
+    def after(self):
+        return self._part.after
+
+    @property
+    def _part(self):
+        part, = self.parts
+        return part
 
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -40,9 +62,12 @@ def patches_of(release):
         release: A string such as `'2.2.4'`.
 
     # Returns
-        A list of named tuples: `path` of the patch, `file` that it changes, the git
-        blob ids of that file `before` and `after`, and the number of lines `added`
-        and `removed`. Empty if there are no patches for this release.
+        A list of named tuples: `path` of the patch, its `parts`, and the number of
+        lines `added` and `removed`. A part has the name of the `file` that it
+        changes, the git blob ids of that file `before` and `after`, and its `hunks`:
+        triples of the index of the first line that is removed, or before which lines
+        are inserted; the number of removed lines; the inserted lines. Empty if there
+        are no patches for this release.
     """
     pattern = os.path.join(FOLDER, str(release), '*.patch')
     return [_read(path) for path in sorted(glob.glob(pattern))]
@@ -61,18 +86,19 @@ def release_of(patch):
 def apply_patch(patch, directory):
     """Applies a patch to the files in `directory`.
 
-    git cannot check the position of a hunk without context, so the content of the
+    git cannot check the position of a hunk without context, so the content of each
     file has to be exactly the one that the patch is for.
 
     # Raises
         ValueError: If it is not, or if git refuses the patch. Nothing is changed
             then.
     """
-    path = os.path.join(directory, *patch.file.split('/'))
-    with open(path, 'rb') as stream:
-        if blob_id(stream.read()) != patch.before:
-            raise ValueError('{} is not the file that {} is for.'.format(
-                path, os.path.basename(patch.path)))
+    for part in patch.parts:
+        path = os.path.join(directory, *part.file.split('/'))
+        with open(path, 'rb') as stream:
+            if blob_id(stream.read()) != part.before:
+                raise ValueError('{} is not the file that {} is for.'.format(
+                    path, os.path.basename(patch.path)))
     # If `directory` is inside a repository, git would silently skip the patch.
     environment = dict(os.environ, GIT_CEILING_DIRECTORIES=os.path.dirname(
         os.path.realpath(directory)))
@@ -85,21 +111,29 @@ def apply_patch(patch, directory):
             raise ValueError(errors)
 
 
-def with_patches(patches, content):
-    """Applies patches that were all made for the same content of a file.
+def parts_for(file, patches):
+    """The parts of patches that change a file."""
+    return [part for patch in patches for part in patch.parts if part.file == file]
+
+
+def with_parts(parts, content):
+    """Applies parts of patches that were all made for the same content of a file.
+
+    A change that several of them make is made once, as if they were merged.
 
     # Returns
         Bytes, the changed content.
 
     # Raises
-        ValueError: If `content` is not the one that the patches are for.
+        ValueError: If `content` is not the one that the parts are for.
     """
-    for patch in patches:
-        if blob_id(content) != patch.before:
-            raise ValueError(f'This is not the {patch.file} that {name_of(patch)} '
-                             f'is for.')
-    hunks = [(start, count, order, lines) for order, patch in enumerate(patches)
-             for start, count, lines in hunks_of(patch)]
+    hunks = []
+    for order, part in enumerate(parts):
+        if blob_id(content) != part.before:
+            raise ValueError(f'This is not the {part.file} that the patch is for.')
+        hunks += [(start, count, order, lines) for start, count, lines in part.hunks
+                  if not any(part.hunks.count((start, count, lines))
+                             for part in parts[:order])]
     text = content.decode('utf-8').splitlines(True)
     for start, count, _, lines in sorted(hunks, reverse=True):
         text[start:start + count] = lines
@@ -138,35 +172,39 @@ def merge(current, released, changed):
     return merged
 
 
-def hunks_of(patch):
-    """Parses a patch without context lines.
-
-    # Returns
-        A list of triples: the index of the first line that is removed, or before
-        which lines are inserted; the number of removed lines; the inserted lines.
-    """
-    with open(patch.path, encoding='utf-8') as stream:
-        parts = re.split(r'^@@ -(\d+)(?:,(\d+))? [^@]*@@\n', stream.read(),
-                         flags=re.MULTILINE)
-    hunks = []
-    for start, count, text in zip(parts[1::3], parts[2::3], parts[3::3]):
-        count = int(count or 1)
-        added = [line[1:] for line in text.splitlines(True) if line[0] == '+']
-        hunks.append((int(start) - (count > 0), count, added))
-    return hunks
-
-
 def blob_id(content):
     """The git blob id of the content of a file."""
     return hashlib.sha1(b'blob %d\0' % len(content) + content).hexdigest()
 
 
 def _read(path):
-    with open(path) as stream:
+    with open(path, encoding='utf-8') as stream:
         text = stream.read()
-    file, before, after = re.search(
-        r'^index (\w{40})\.\.(\w{40}) \d+\n--- a/(.+)$', text, re.MULTILINE).group(
-            3, 1, 2)
-    hunks = text[text.index('\n@@'):]
-    return Patch(path, file, before, after, added=hunks.count('\n+'),
-                 removed=hunks.count('\n-'))
+    parts = list(map(_part, sections_of(text)))
+    hunks = [hunk for part in parts for hunk in part.hunks]
+    return Patch(path, parts, added=sum(len(lines) for _, _, lines in hunks),
+                 removed=sum(count for _, count, _ in hunks))
+
+
+def sections_of(text):
+    """Returns the sections of a patch: a list with the text for each file."""
+    return re.findall(r'^diff --git .*?(?=^diff --git |\Z)', text,
+                      flags=re.DOTALL | re.MULTILINE)
+
+
+def _part(section):
+    before, after, file = re.search(
+        r'^index (\w{40})\.\.(\w{40}) \d+\n--- a/(.+)$', section,
+        re.MULTILINE).groups()
+    return Part(file, before, after, _hunks(section))
+
+
+def _hunks(section):
+    hunks = []
+    pieces = re.split(r'^@@ -(\d+)(?:,(\d+))? [^@]*@@\n', section,
+                      flags=re.MULTILINE)
+    for start, count, text in zip(pieces[1::3], pieces[2::3], pieces[3::3]):
+        count = int(count or 1)
+        added = [line[1:] for line in text.splitlines(True) if line[0] == '+']
+        hunks.append((int(start) - (count > 0), count, added))
+    return hunks

@@ -35,9 +35,10 @@ from contribute.patches import apply_patch
 from contribute.patches import merge
 from contribute.patches import name_of
 from contribute.patches import newest_release
+from contribute.patches import parts_for
 from contribute.patches import patches_of
 from contribute.patches import release_of
-from contribute.patches import with_patches
+from contribute.patches import with_parts
 from contribute.pull_request_keras3 import proposal
 
 TESTS = os.path.join(ROOT, 'tests', 'keras')
@@ -330,10 +331,10 @@ def apply_together(patches, directory, released=None):
             Nothing is changed then.
     """
     changed = {}
-    for name in {patch.file for patch in patches}:
+    for name in {part.file for patch in patches for part in patch.parts}:
         before, current = (_content(folder, name)
                            for folder in (released or directory, directory))
-        after = with_patches([each for each in patches if each.file == name], before)
+        after = with_parts(parts_for(name, patches), before)
         changed[name] = merge(current, before, after)
         if changed[name] == current:
             raise ValueError(f'The changes are already in {name}.')
@@ -353,14 +354,32 @@ def overtaken(patches, keras, released):
     reasons = {}
     for patch in patches:
         with tempfile.TemporaryDirectory() as copy:
-            target = os.path.join(copy, patch.file)
-            os.makedirs(os.path.dirname(target))
-            shutil.copy(os.path.join(keras, patch.file), target)
+            for part in patch.parts:
+                target = os.path.join(copy, part.file)
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                shutil.copy(os.path.join(keras, part.file), target)
             try:
                 apply_together([patch], copy, released)
             except ValueError as error:
                 reasons[name_of(patch)] = str(error)
     return reasons
+
+
+def alone(patches):
+    """Those patches that are not applied together with the others."""
+    return [patch for patch in patches
+            if release_of(patch).startswith('3.') and proposal(patch).replaced]
+
+
+def with_replacement(patch, patches):
+    """A patch that takes the place of others, and those that it does not replace."""
+    return [each for each in together(patches)
+            if name_of(each)[:4] not in proposal(patch).replaced] + [patch]
+
+
+def together(patches):
+    """Those patches that are."""
+    return [patch for patch in patches if patch not in alone(patches)]
 
 
 def tests_of_keras_3():
@@ -383,7 +402,7 @@ def stages_of_keras_3(installed, patches, released, python=sys.executable):
     """
     result, plans = [], [('released', [], patches)]
     plans += [(name_of(patch), [patch], [patch]) for patch in patches]
-    plans += [('all', patches, [])]
+    plans += [('all', together(patches), [])]
     for stage, chosen, reproduced in plans:
         with tempfile.TemporaryDirectory() as copy:
             copy_keras(installed, copy)
@@ -432,17 +451,22 @@ def faults_of_keras_3(results, patches):
             faults.append('Without {}, its code does not do what the issue says: {}'
                           .format(stage, printed[name]))
     stage, after, _ = results[-1]
+    others = [f'.{proposal(patch).test_class}::' for patch in alone(patches)]
     return faults + [f'{test} fails with {stage}.' for test in after
-                     if after[test] not in ('passes', 'skipped')]
+                     if after[test] not in ('passes', 'skipped')
+                     and not any(part in test for part in others)]
 
 
-def own_tests_of_keras_3(installed, patches, released, python=sys.executable):
-    """Runs Keras 3's own tests before and after all patches: a pair of outcomes."""
-    with tempfile.TemporaryDirectory() as copy:
-        copy_keras(installed, copy)
-        before = own_outcomes_of_keras_3(copy, python)
-        apply_together(patches, copy, released)
-        return before, own_outcomes_of_keras_3(copy, python)
+def own_tests_of_keras_3(installed, sets, released, python=sys.executable):
+    """Runs Keras 3's own tests without patches and with each set of patches: a list
+    of outcomes."""
+    found = []
+    for patches in [[]] + sets:
+        with tempfile.TemporaryDirectory() as copy:
+            copy_keras(installed, copy)
+            apply_together(patches, copy, released)
+            found.append(own_outcomes_of_keras_3(copy, python))
+    return found
 
 
 def changed_outcomes(before, after):
@@ -501,8 +525,12 @@ def _prove_keras_3(installed, options):
         if not has_own_tests(installed):
             print("This Keras was installed without its own tests.")
         elif not options.without_own_tests:
-            faults += _prove_own_tests(OWN_TESTS_OF_KERAS_3, *own_tests_of_keras_3(
-                installed, fitting, released, options.python))
+            sets = [together(fitting)] + [[patch] for patch in alone(fitting)]
+            before, *after = own_tests_of_keras_3(installed, sets, released,
+                                                  options.python)
+            for outcomes_after in after:
+                faults += _prove_own_tests(OWN_TESTS_OF_KERAS_3, before,
+                                           outcomes_after)
     return faults
 
 

@@ -1,78 +1,83 @@
 """The text of the pull request to Keras 2."""
-from contribute.patches import patches_of
+import ast
+import os
 
-HEADINGS = {'what': 'What', 'why': 'Why', 'closes': 'Closes',
+from contribute.markdown import unwrapped
+from contribute.patches import ROOT
+
+HEADINGS = {'what': 'What', 'why': 'Why', 'issue': 'Issue',
             'tested': 'How it was tested', 'limits': 'Limitations',
             'note': 'Release note'}
+# Keys of the texts: `bug` and `fix` become the reasons. `failing` are the
+# beginnings of the names of the tests that fail without the change.
 CRASH = {
     'what': """
-In `_clone_functional_model`, a layer without mask support (its `compute_mask`
-returns `None`) now gets `output_masks = [None] * len(output_tensors)`. If a layer
-returns one mask for several outputs, the mask applies to each of them, as in
-`Layer.__call__`.""",
-    'why': """
-`to_list(None)` has one element. Zipped with several outputs, it drops all outputs
-but the first, and cloning fails with `AssertionError: Could not compute output`.
-The fix checks what `compute_mask` returns, not `layer.supports_masking`: nested
-models and `Bidirectional` return masks although that flag is `False`.""",
-    'closes': """
-Closes #12202.""",
-    'tested': """
-Tests with `_model_with_` in their names fail without this change. Tests with
-`_model_keeps_` pass with and without it. They guard masks that a fix based on
-`layer.supports_masking` would drop.""",
-    'limits': """
-A clone still stores its masks as call arguments. Therefore the clone of a masked
-model cannot be cloned again. That is a separate bug.""",
+`clone_model` keeps all outputs of a layer that has several of them and returns a
+single mask. If `compute_mask` returns `None`, every output gets `None`; if it
+returns one mask, every output gets that mask, as in `Layer.__call__`.""",
+    'bug': """
+`_clone_functional_model` zips the outputs of a layer with its masks. `to_list(None)`
+has one element, so every output but the first is dropped, and cloning fails with
+`AssertionError: Could not compute output`.""",
+    'fix': """
+The fix looks at what `compute_mask` returned, not at `layer.supports_masking`:
+nested models and `Bidirectional` return masks although that flag is `False`.""",
+    'issue': 'Fixes keras-team/keras#12202.',
+    'failing': ('with_',),
+    'guarded': """
+These pass with and without it. They fail if a fix relies on `supports_masking`:""",
     'note': """
-`clone_model` supports layers with several outputs that return no mask, or one
-mask for all outputs (#12202).""",
+`clone_model` supports layers with several outputs that return no mask, or one mask
+for all outputs (keras-team/keras#12202).""",
 }
 LOST_MASKS = {
     'what': """
-`_clone_functional_model` now takes the masks of a layer's outputs from the node
-that its call has just created. The node records one mask per output.""",
-    'why': """
-Since #12205, the masks of a layer without `supports_masking` are dropped. That
-flag controls the default `compute_mask`; it does not say whether a layer returns
-a mask. Nested models, `Bidirectional` and layers that only override
-`compute_mask` return masks without it. Their clones return wrong numbers, without
-an error or warning.""",
-    'closes': """
-Follow-up to #12205, which closed #12202. Models fixed by #12205 remain fixed.""",
-    'tested': """
-Tests with `_model_keeps_` in their names fail without this change, and so does
-the test of one mask for two outputs. The other tests guard what #12205 fixed.""",
-    'limits': """
-This change only inserts lines. The code above them is now unused and can be
-removed separately. A clone still stores its masks as call arguments. Therefore
-the clone of a masked model cannot be cloned again. That is a separate bug.""",
+`_clone_functional_model` takes the masks of a layer's outputs from the node that the
+call has just created, instead of computing them a second time.""",
+    'bug': """
+Since keras-team/keras#12205, cloning drops the masks of every layer whose
+`supports_masking` is `False`. That flag controls the default `compute_mask`; it does
+not say whether a layer returns a mask. Nested models, `Bidirectional` and layers
+that only override `compute_mask` return masks without it. Their clones compute on
+the padding and return wrong numbers, without an error or a warning.""",
+    'fix': """
+`Layer.__call__` has already computed one mask per output and recorded it in the
+node.""",
+    'issue': """
+Follow-up to keras-team/keras#12205, which fixed keras-team/keras#12202. The models
+that it fixed remain fixed.""",
+    'failing': ('keeps_', 'with_one_mask_for_two_outputs'),
+    'guarded': 'These pass with and without it. They guard what was fixed before:',
     'note': """
-`clone_model` keeps the masks of nested models, of `Bidirectional` and of layers
-that only override `compute_mask`.""",
+`clone_model` keeps the masks of nested models, of `Bidirectional` and of layers that
+only override `compute_mask`.""",
 }
+ALONE = {'limits': """
+Cloning still stores masks in the call arguments of nodes, so the clone of a masked
+model cannot be cloned again. That is a separate bug."""}
 FOLLOW_UPS = {
     'what': """
-Masks are no longer written into the call arguments that a node stores, neither
-when a model is cloned nor when it is called again.""",
-    'why': """
-The mask of one call was used for the next call. A model that was called again
-used the mask of the first call, a clone could not be cloned, and cloning changed
-the original. With `multi_gpu_model`, this causes the error in #12835.""",
-    'closes': """
-Fixes the cause of #12835.""",
-    'tested': """
-Tests with `_of_a_clone_`, `_leaves_`, `_returns_`, `_called_` and `_multi_gpu_` in
-their names cover this. In Keras 2.2.5 and later, the states of a recurrent layer
-are no longer call arguments, and the `_multi_gpu_` test passes without this
-change.""",
+`_clone_functional_model` no longer handles masks. It calls each layer with the new
+tensors, and `Layer.__call__` finds their masks, as it does in any other model.
+`Network.run_internal_graph` adds masks to a copy of a node's call arguments.""",
+    'fix': """
+The two functions also wrote masks into `node.arguments`, which belong to the
+original model. The mask of one call was then used for the next: cloning changed the
+original, a clone could not be cloned, and a model that was called again used the
+mask of its first call. With `multi_gpu_model`, this is the error in
+keras-team/keras#12835.""",
+    'issue': 'Fixes the cause of keras-team/keras#12835.',
     'limits': """
-A tensor among the call arguments of a node is not replaced by that of the
-clone.""",
+A tensor among the call arguments of a node is not replaced by that of the clone.""",
     'note': """
-Cloning a model or calling it again no longer changes the call arguments of its
-nodes (#12835).""",
+Cloning a model, or calling it again, no longer changes the call arguments of its
+nodes (keras-team/keras#12835).""",
 }
+TESTS = 'test_sequential_model.py'
+FOLLOW_UP_TESTS = 'test_node_arguments.py'
+PREFIX = 'test_clone_functional_model_'
+# Passes on 2.2.5 and later, where states are no longer call arguments.
+MULTI_GPU = 'test_multi_gpu_model_of_a_masked_seq2seq_model'
 
 
 def pull_request_text(release, follow_ups=False):
@@ -85,13 +90,38 @@ def pull_request_text(release, follow_ups=False):
     # Returns
         A string, Markdown.
     """
-    words = dict(CRASH if release == '2.2.4' else LOST_MASKS)
-    patches = patches_of(release)[:None if follow_ups else 1]
+    words = CRASH if release == '2.2.4' else LOST_MASKS
+    more = FOLLOW_UPS if follow_ups else ALONE
+    parts = {
+        'what': more.get('what', words['what']),
+        'why': words['bug'] + '\n' + more.get('fix', words['fix']),
+        'issue': words['issue'] + '\n' + more.get('issue', ''),
+        'tested': _tested(words, follow_ups),
+        'limits': more['limits'],
+        'note': words['note'] + '\n' + more.get('note', '')}
+    return unwrapped('\n\n'.join(f'### {heading}\n{parts[name].strip()}'
+                                 for name, heading in HEADINGS.items()) + '\n')
+
+
+def _tested(words, follow_ups):
+    names = _tests_in(TESTS)
+    failing = [name for name in names
+               if name[len(PREFIX):].startswith(words['failing'])]
+    passing = [name for name in names if name not in failing]
     if follow_ups:
-        words = {name: words[name] + '\n' + FOLLOW_UPS[name] for name in words}
-        words['limits'] = FOLLOW_UPS['limits']
-    words['what'] += '\n\nLines added: {}, removed: {}.'.format(
-        sum(patch.added for patch in patches),
-        sum(patch.removed for patch in patches))
-    return '\n\n'.join(f'### {heading}\n{words[name].strip()}'
-                       for name, heading in HEADINGS.items()) + '\n'
+        failing += _tests_in(FOLLOW_UP_TESTS)
+        if words is LOST_MASKS:
+            failing.remove(MULTI_GPU)
+            passing.append(MULTI_GPU)
+    return '\n\n'.join(['These tests fail without this change:', _listed(failing),
+                        words['guarded'].strip(), _listed(passing)])
+
+
+def _tests_in(name):
+    with open(os.path.join(ROOT, 'tests', 'keras', name)) as stream:
+        return [node.name for node in ast.parse(stream.read()).body
+                if isinstance(node, ast.FunctionDef)]
+
+
+def _listed(names):
+    return '\n'.join(f'- `{name}`' for name in names)

@@ -3,11 +3,17 @@
 Both are in the page next to the patch, `patches/<release>/<name>.md`, which also
 names the tests.
 """
+import ast
 import collections
+import os
 import re
 
+from contribute.markdown import unwrapped
+from contribute.patches import ROOT
+
 Proposal = collections.namedtuple(
-    'Proposal', 'issue code expected actual pull_request test_file test_class')
+    'Proposal',
+    'issue code expected actual pull_request test_file test_class replaced')
 
 ADVICE = """
 What Keras requires of a pull request (see its CONTRIBUTING.md and issue 23601):
@@ -29,8 +35,16 @@ TEXT = """\
 ## Description
 
 Fixes #ISSUE.
+
 {}
-Lines added: {}, removed: {}.
+
+Tests in `{}` that fail without this change:
+
+{}
+
+Tests that pass with and without it, and guard what works:
+
+{}
 
 AI tools: <!-- List those that were used, and for what. -->
 """
@@ -46,7 +60,8 @@ def proposal(patch):
         A named tuple of strings: the text of the `issue`; the `code` that reproduces
         it, its `expected` output and its `actual` output on the release; the text of
         the `pull_request`; Keras's `test_file` to which the tests are added and the
-        `test_class` to add.
+        `test_class` to add; the numbers of the patches that this one
+        takes the place of, `replaced`.
     """
     with open(patch.path[:-len('.patch')] + '.md', encoding='utf-8') as stream:
         issue, pull_request = stream.read().split('\n# Pull request: ')
@@ -54,7 +69,12 @@ def proposal(patch):
     test_file, test_class = re.search(
         r'^Tests: `(\S+)`, class `(\w+)`', pull_request, re.M).groups()
     return Proposal(issue, code, expected, actual, pull_request, test_file,
-                    test_class)
+                    test_class, _replaced(issue))
+
+
+def _replaced(issue):
+    line = re.search('^<!-- in place of (.*) -->$', issue, re.MULTILINE)
+    return re.findall(r'\d+', line.group(1)) if line else []
 
 
 def proposal_text(patch):
@@ -65,10 +85,26 @@ def proposal_text(patch):
     """
     texts = proposal(patch)
     title, _, body = texts.pull_request.partition('\n')
-    return TEXT.format(texts.issue, title, body, patch.added, patch.removed)
+    names = tests_of(patch)
+    lists = ['\n'.join(f'- `{texts.test_class}.{name}`' for name in names
+                       if ('guard' in name) == guards) for guards in (False, True)]
+    body = body.partition('\nTests: `')[0].strip()
+    return unwrapped(TEXT.format(texts.issue, title, body, texts.test_file, *lists))
+
+
+def tests_of(patch):
+    """The names of the tests that go with a patch."""
+    texts = proposal(patch)
+    with open(os.path.join(ROOT, 'tests', *texts.test_file.split('/'))) as stream:
+        tree = ast.parse(stream.read())
+    only, = (node for node in tree.body
+             if getattr(node, 'name', None) == texts.test_class)
+    return [node.name for node in only.body if node.__class__ is ast.FunctionDef
+            and node.name.startswith('test_')]
 
 
 def advice(patch):
     """The remaining steps after a patch and its tests are staged."""
     tests = proposal(patch).test_file
-    return ADVICE.format(files=patch.file + ' ' + tests, tests=tests)
+    files = [part.file for part in patch.parts] + [tests]
+    return ADVICE.format(files=' '.join(files), tests=tests)

@@ -9,7 +9,7 @@ const puppeteer = require('puppeteer-core');
 const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 const [folder, screenshots] = process.argv.slice(2);
-const sizes = { desktop: [1280, 900], phone: [390, 844] };
+const sizes = { desktop: [1280, 900], phone: [375, 812] };
 
 async function visit(page, name, size, scheme) {
   const [width, height] = sizes[size];

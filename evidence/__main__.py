@@ -5,10 +5,11 @@ import click
 
 ABOUT = {
     'random-models': 'Random models, cloned by released Keras and by the overlay.',
+    'real-models': 'Models of other packages, cloned by both as well.',
     'matrix': 'The tests, in each environment of tox.ini.',
     'costs': 'What cloning costs, compared with building and loading a model.',
     'startup': 'How much longer an interpreter takes to start with the overlay.',
-    'table': 'The tables of README.md: the gallery, cloned in every way.',
+    'table': 'The symptoms and the results: the gallery, cloned in every way.',
     'other-fixes': "Other fixes, judged by the pull request's tests.",
     'pictures': 'The pictures of models and clones.',
     'own-tests': "Keras's own tests, with the overlay and without.",

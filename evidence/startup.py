@@ -82,8 +82,7 @@ INTRODUCTION = """\
 ## The start of an interpreter
 
 An interpreter that never imports Keras starts with the overlay and without, in
-turns: medians, written by `python -m evidence startup record`. The goal: less than
-1 ms more.
+turns: medians, written by `python -m evidence startup record`.
 
 {}"""
 

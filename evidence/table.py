@@ -1,4 +1,4 @@
-"""The tables "your model, your Keras" and "is this your problem?" of README.md.
+"""The pages of symptoms and of results, and the sentence about them in README.md.
 
 The models of the gallery are cloned with the Keras of this interpreter, as released,
 with the patches of that release, by `copy.deepcopy` on Keras 3, and with the
@@ -11,16 +11,21 @@ import re
 import tempfile
 
 from contribute import prove
-from contribute.patches import apply_patch
+from contribute.patches import apply_patch, name_of
 
 from evidence import gallery, pages, records, steps
 
 DATA = 'table'
-PAGE = 'README.md'
+RESULTS = 'docs/results.md'
+SYMPTOMS = 'docs/symptoms.md'
+SUMMARY = 'README.md'
 
 # The outcomes that matter most to users.
 BAD = ('crash', 'cannot predict', 'wrong numbers')
-CRASHES = ('crash', 'cannot predict', 'clones only once')
+# When the user sees the message of an outcome.
+MOMENTS = {'crash': 'when cloning', 'cannot predict': 'when the clone predicts',
+           'clones only once': 'when the clone of the clone predicts',
+           'wrong numbers': 'when the clone predicts'}
 # The parts of messages that differ from model to model, and their replacements.
 SHORTENED = ((r' Tensor\(.*', ' Tensor(...)'), (r" '[^']*' with dtype .*", ' ...'),
              (r'(Unknown [a-z ]+: ?).*', r'\1...'), (r"(name) '.*'", r"\1 '...'"),
@@ -45,7 +50,12 @@ def measure():
     if patches and not prove.is_keras_3(installed):
         ways['first patch'] = _patched(installed, patches[:1])
     if patches:
-        ways['patches'] = _patched(installed, patches)
+        ways['patches'] = _patched(installed, prove.together(patches))
+    for patch in prove.alone(patches):
+        number = name_of(patch)[:4]
+        ways[f'{number} alone'] = _patched(installed, [patch])
+        ways[f'patches, {number}'] = _patched(
+            installed, prove.with_replacement(patch, patches))
     if prove.is_keras_3(installed):
         ways['copy.deepcopy'] = _deep_copies()
     ways['overlay'] = _of(checked, 'active')
@@ -96,19 +106,72 @@ def _decided(build):
 
 
 def write(found):
-    pages.write(PAGE, page(pages.read(PAGE), found))
+    for name, text in written(found).items():
+        pages.write(name, text)
 
 
-def page(text, found):
-    """Returns the text of a page, with tables that show records."""
-    for name, table in (('table', model_table), ('messages', message_table)):
-        pattern = f'(<!-- {name}: .*? -->\n).*?(<!-- end of {name} -->)'
-        if not re.search(pattern, text, re.DOTALL):
-            raise ValueError(f'The page should have the lines `<!-- {name}: ... '
-                             f'-->` and `<!-- end of {name} -->`.')
-        text = re.sub(pattern, lambda match: '{}\n{}\n\n{}'.format(
-            match.group(1), table(found), match.group(2)), text, flags=re.DOTALL)
-    return text
+def written(found):
+    """Returns the pages that show records: a dict from names to texts."""
+    return {RESULTS: RESULTS_PAGE.format(model_table(found)),
+            SYMPTOMS: SYMPTOMS_PAGE + symptoms(found),
+            SUMMARY: with_summary(pages.read(SUMMARY), found)}
+
+
+RESULTS_PAGE = '''\
+# Results for each model
+
+What `keras-clone check` says of the models of its gallery: with Keras as released,
+with the patches for that release, and with the overlay. Most of these models show a
+bug of Keras; the last ones are models that Keras clones correctly, or nearly so.
+
+- **ok**: the clone is faithful. With the same weights, it computes the same, has the
+  same graph, shares nothing with the original, and can be cloned and saved.
+- **other graph**: the outputs are equal, but the graph differs visibly, e.g. in an
+  argument of a call or a name, or something is computed twice.
+- *first patch*: the pull request alone. *patches*: all of `patches/<release>/`, but
+  for 0010. *patches, 0010*: all but for 0001 and 0002, whose place it takes.
+
+{}
+'''
+SYMPTOMS_PAGE = '''\
+# Symptoms
+
+What users see when `clone_model` of the released Keras fails. [Install the
+overlay](index.md#install) and [check your model](usage.md#check-a-model), or apply
+[the patches](patches.md). Three dots stand for what differs from model to model.
+[Results](results.md) explains the outcomes.
+
+'''
+NO_MESSAGE = 'No message: with the same weights, the clone predicts other numbers'
+
+
+def with_summary(text, found):
+    """Returns the text of a page, with the sentence that sums up records."""
+    pattern = '(<!-- measured: .*? -->\n).*?(<!-- end of measured -->)'
+    if not re.search(pattern, text, re.DOTALL):
+        raise ValueError('The page should have the lines `<!-- measured: ... -->` '
+                         'and `<!-- end of measured -->`.')
+    return re.sub(pattern, lambda match: '{}{}\n{}'.format(
+        match.group(1), summary(found), match.group(2)), text, flags=re.DOTALL)
+
+
+def summary(found):
+    """Returns how many models of the gallery are cloned faithfully, as text."""
+    counts = {}
+    for release in records.grouped(found, records.release_of):
+        good = tuple(_outcomes(release, way).count('faithful')
+                     for way in ('released', 'overlay'))
+        counts.setdefault((len(release), *good), []).append(
+            records.release_of(release[0]))
+    return SUMMARY_TEXT.format('; '.join(
+        f'on Keras {_releases(releases, found)}, {released} of {total} as released, '
+        f'{overlay} with the overlay'
+        for (total, released, overlay), releases in counts.items()))
+
+
+SUMMARY_TEXT = '''\
+Of the models of [the gallery](docs/results.md), most of which show a bug, these are
+cloned faithfully: {}.'''
 
 
 def model_table(found):
@@ -174,40 +237,38 @@ def _dates(found):
                                  for run, releases in runs.items()) + '.'
 
 
-def message_table(found):
-    """Returns the table of the messages that a user sees, in Markdown."""
-    messages = {}
+def symptoms(found):
+    """Returns a section for each message that a user sees, in Markdown."""
+    sections = {}
     for each in found:
-        text = _message(*each['figures']['released'])
-        if text:
-            models = messages.setdefault(text, {})
-            models.setdefault(each['what'], []).append(records.release_of(each))
-    return pages.table(['what you see', 'when you clone (in Keras)'], [
-        [text, _models(models, found)] for text, models in messages.items()])
+        outcome, reason = each['figures']['released']
+        if outcome in MOMENTS:
+            rows = sections.setdefault(message(outcome, reason), {})
+            row = (each['what'], MOMENTS[outcome], *(
+                _cell(each['figures'][way][0]) for way in ('patches', 'overlay')))
+            rows.setdefault(row, []).append(records.release_of(each))
+    headings = ['model', 'Keras', 'appears', 'with the patches', 'with the overlay']
+    parts = []
+    for text, rows in sections.items():
+        parts += [f'## {_heading(text)}', pages.table(headings, [
+            [row[0], _releases(releases, found), *row[1:]]
+            for row, releases in rows.items()])]
+    return '\n\n'.join(parts) + '\n'
 
 
-def _models(releases_of, found):
-    """Returns names of models as text, those of the same releases together."""
-    groups = {}
-    for model, releases in releases_of.items():
-        groups.setdefault(_releases(releases, found), []).append(model)
-    return '<br>'.join(f"{'; '.join(models)} ({releases})"
-                       for releases, models in groups.items())
+def _heading(text):
+    quote = '``' if '`' in text else '`'
+    return text if text == NO_MESSAGE else quote + text + quote
 
 
-def _message(outcome, reason):
-    """Returns the message or symptom that a user sees, in Markdown."""
+def message(outcome, reason):
+    """Returns the message that a user sees, without what differs between models."""
     if outcome == 'wrong numbers':
-        return 'no message: with the same weights, the clone predicts other numbers'
-    if outcome not in CRASHES:
-        return ''
+        return NO_MESSAGE
     text = reason.partition(', got ')[2] or reason
     for pattern, short in SHORTENED:
         text = re.sub(pattern, short, text)
-    quote = '``' if '`' in text else '`'
-    return quote + text + quote + {
-        'crash': '', 'cannot predict': ' from the clone',
-        'clones only once': " from the clone's clone"}[outcome]
+    return text
 
 
 command = steps.group(__doc__, DATA, measure, write, like=records.release_of)

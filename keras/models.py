@@ -7,18 +7,16 @@ of the model, in the order of the original calls. `Layer.__call__` does the rest
 including the masks. `keras_clone.cloner` describes how a new layer is created.
 """
 import contextlib
-import copy
 import functools
-import inspect
 from itertools import zip_longest
 
 from keras_clone.cloner import Cloner
-from keras_clone.cloner import clone_with_lost_attributes
-from keras_clone.holding import ATOMS
-from keras_clone.holding import attributes_of
-from keras_clone.holding import parts_of
-from keras_clone.methods import names_set_by
-from keras_clone.nodes import in_call_order
+from keras_clone.recording import RECORDS
+from keras_clone.recording import copied
+from keras_clone.walk import ATOMS
+from keras_clone.walk import attributes_of
+from keras_clone.walk import parts_of
+from keras_clone.call_order import in_call_order
 
 from . import backend as K
 from .engine.base_layer import Layer
@@ -28,6 +26,7 @@ from .engine.network import Network
 from .engine.sequential import Sequential
 from .engine.training import Model
 from .initializers import Initializer
+from .utils.generic_utils import custom_object_scope
 from .utils.generic_utils import to_list
 from .utils.generic_utils import unpack_singleton
 from .utils.layer_utils import get_source_inputs
@@ -116,14 +115,11 @@ def _clone_sequential_model(model, input_tensors=None):
 
 def _cloned(model, input_tensors):
     _check_not_subclassed(model)
-
-    def make(attributes):
-        cloner = _Cloner(model, attributes=attributes)
-        return cloner, cloner.clone(input_tensors)
-
-    cloner, clone = (clone_with_lost_attributes(make) if input_tensors is None
-                     else make({}))
-    cloner.finish(copy_state=input_tensors is None)
+    cloner = _Cloner(model)
+    clone = cloner.clone(input_tensors)
+    cloner.finish()
+    if input_tensors is None:  # Other tensors may need other shapes.
+        cloner.check()
     cloner.copy_unreachable_values(clone)
     return clone
 
@@ -135,11 +131,10 @@ class _Cloner(Cloner):
         tensor_map: dict {id of a tensor or of a mask: its clone}.
     """
 
-    def __init__(self, model, layer_map=None, attributes=None):
-        super().__init__(model, layer_map, attributes)
+    def __init__(self, model, layer_map=None):
+        super().__init__(model, layer_map)
         self.tensor_map = {}
         self._variables = None
-        self._has_nested_models = None
 
     def clone(self, input_tensors=None):
         """Clones the model; see `clone_model`."""
@@ -164,22 +159,34 @@ class _Cloner(Cloner):
     def is_state(self, value):
         return _is_variable(value)
 
-    def is_weight(self, value):
-        return _is_variable(value)
-
     def is_tensor(self, value):
         return K.is_tensor(value) and not _is_variable(value)
 
     def has_clone(self, x):
-        if hasattr(x, '_keras_history'):
-            return all(id(y) in self.tensor_map for y in get_source_inputs(x))
-        return id(x) in self.tensor_map or not self._replaced_operands(x)[0]
+        if id(x) in self.tensor_map:
+            return True
+        if not hasattr(x, '_keras_history'):
+            return not self._replaced_operands(x)[0]
+        layer = id(x._keras_history[0])
+        is_cloned_later = layer not in self.layer_map and layer not in self._pending
+        return is_cloned_later and all(
+            id(y) in self.tensor_map for y in get_source_inputs(x))
 
-    def is_called_later(self, clone):
-        # A user may build a layer without calling it, and set it on the model.
-        model = self.layer_map.get(id(self.model))
-        return (model is not None and not getattr(clone, 'built', True) and
-                any(each is clone for each in vars(model).values()))
+    def is_renewed(self, value):
+        return isinstance(value, Initializer)  # It may have a seed of its own.
+
+    def is_graph(self, layer):
+        return isinstance(layer, Sequential) or getattr(
+            layer, '_is_graph_network', False)
+
+    def is_settled(self, layer, clone):
+        return (type(layer).build in (Layer.build, Network.build) or
+                not layer.built or clone.built)
+
+    custom_object_scope = staticmethod(custom_object_scope)
+
+    def scratch(self):
+        return _scratch()
 
     def layers_within(self, model):
         found, waiting = {}, [model]
@@ -213,8 +220,15 @@ class _Cloner(Cloner):
     def new_state(self, value):
         return K.variable(K.get_value(value), dtype=K.dtype(value))
 
+    def signature(self, variable):
+        return K.int_shape(variable), K.dtype(variable)
+
     def attributes(self, layer):
-        own = _keras_attributes(isinstance(layer, Network))
+        """Returns the attributes of a layer that are not set by Keras itself."""
+        is_network = isinstance(layer, Network)
+        own = _set_by_keras(is_network)
+        if is_network:
+            own |= _SET_BY_COMPILE if layer.optimizer else _SET_BY_PREDICT
         return {name: value for name, value in attributes_of(layer)
                 if name not in own}
 
@@ -226,15 +240,11 @@ class _Cloner(Cloner):
         setattr(layer, name, value)
 
     def set_flags(self, layer, clone):
-        # `reverse_state_order` is missing in the config of `StackedRNNCells`.
         for name in ('name', 'trainable', '_trainable', 'supports_masking',
-                     'stateful', 'reverse_state_order'):
+                     'stateful'):
             # Not `setattr`, by which a wrapper would also set it on its layers.
             if name in vars(layer) and vars(clone).get(name) != vars(layer)[name]:
                 vars(clone)[name] = vars(layer)[name]
-
-    def overrides_build(self, layer):
-        return type(layer).build is not Layer.build
 
     def can_be_clone_of(self, layer, candidate):
         if type(layer) is not type(candidate):
@@ -247,23 +257,13 @@ class _Cloner(Cloner):
                     for old, new in zip(layer._layers, candidate._layers)))
 
     def adopt(self, layer, clone):
-        super().adopt(layer, clone)
         if isinstance(layer, Network) and type(clone) is type(layer):
             for old, new in zip(layer._layers, clone._layers):
                 if id(old) not in self.layer_map:
                     self.adopt(old, new)
+        super().adopt(layer, clone)
 
-    def instance_without_constructor(self, layer):
-        clone = type(layer).__new__(type(layer))
-        # Not `Layer.__init__`: the setters of a wrapper would set attributes of the
-        # layers in it.
-        vars(clone).update(vars(Layer(name=layer.name)))
-        for name in ('batch_input_shape', 'dtype', 'input_spec', 'stateful'):
-            if name in vars(layer):
-                vars(clone)[name] = copy.copy(vars(layer)[name])
-        return clone
-
-    def build(self, layer, clone):
+    def build(self, layer, clone, is_called=True):
         if layer.built and not clone.built and layer._inbound_nodes:
             # On TensorFlow 2, Keras builds layers in a graph of its own.
             build = getattr(K, 'symbolic', lambda function: function)(clone.build)
@@ -271,21 +271,16 @@ class _Cloner(Cloner):
                 build(layer.get_input_shape_at(0))
             clone.built = True
 
-    def _reconciled_object(self, value, current):
-        if (self._copies_state and isinstance(value, Initializer) and
-                type(current) is type(value) and hasattr(value, 'seed')):
-            current.seed = value.seed  # Since Keras 2.3, it counts the draws.
-        return super()._reconciled_object(value, current)
-
     def finish_layer(self, layer, clone):
-        self._pair_state(layer, clone)
+        for name, value in self.attributes(layer).items():
+            if isinstance(value, Initializer) and hasattr(value, 'seed'):
+                # Since Keras 2.3, it counts the draws.
+                vars(clone)[name].seed = value.seed
         for name in ('_trainable_weights', '_non_trainable_weights'):
-            weights = [self._state_map.get(id(weight))
+            weights = [self.state_map.get(id(weight))
                        for weight in vars(layer).get(name, [])]
             if all(weight is not None for weight in weights):
                 vars(clone)[name] = weights
-        if layer.built and len(self.own_state(clone)) == len(self.own_state(layer)):
-            clone.built = True  # Otherwise, its next call would create new weights.
         self._add_losses_of_weights(layer, clone)
 
     def _add_losses_as_called(self, network):
@@ -309,12 +304,6 @@ class _Cloner(Cloner):
                         if (known is None or id(loss) in known) and
                         self._depends_only_on_weights(loss)])
 
-    def _is_call_result(self, value):
-        if not super()._is_call_result(value):
-            return False
-        # `build` does not run again where weights are copied.
-        return not (self._copies_weights and self._depends_only_on_weights(value))
-
     def _depends_only_on_weights(self, x):
         replace, recomputed = self._replaced_operands(x)
         return not any(map(K.is_placeholder, recomputed)) and all(
@@ -324,55 +313,12 @@ class _Cloner(Cloner):
         if isinstance(layer, InputLayer):
             return Input(batch_shape=layer.batch_input_shape, dtype=layer.dtype,
                          sparse=layer.sparse, name=layer.name)._keras_history[0]
-        if isinstance(layer, Network) and not self._is_created_from_config(layer):
-            return self._network(layer)
-        return self.recreated(layer)
-
-    def recreated(self, layer):
-        if self._copies_weights and layer.built and not layer._inbound_nodes:
-            # A layer called its `build`: the input shape is not known.
-            return self.copied_with_weights(layer)
-        if K.backend() == 'tensorflow' and self._holds_network(layer):
-            # Try it in a scratch graph first: a failed attempt would leave parts of
-            # the nested model in the default graph.
-            try:
-                self.trial_instance(layer)
-            except Exception as error:
-                return self._copied(layer, error)
-        return super().recreated(layer)
-
-    def _holds_network(self, layer):
-        """Returns whether a layer holds a nested model."""
-        if self._has_nested_models is None:  # Searched once: it takes time.
-            self._has_nested_models = self._contains_network(self.model)
-        return self._has_nested_models and self._contains_network(layer)
-
-    def _contains_network(self, layer):
-        return any(isinstance(each, Network)
-                   for each in self.layers_within(layer)[1:])
-
-    def trial_instance(self, layer):
-        if K.backend() != 'tensorflow':
-            return super().trial_instance(layer)
-        import tensorflow as tf
-        with tf.Graph().as_default():
-            return super().trial_instance(layer)
-
-    def _is_created_from_config(self, model):
-        """Returns whether a nested model is created from a custom config."""
-        return (model is not self.model and
-                type(model).get_config not in (Network.get_config,
-                                               Sequential.get_config) and
-                not any(id(layer) in self.layer_map for layer in model.layers))
+        return self._network(layer) if self.is_graph(layer) else self.created(layer)
 
     def call_argument(self, value):
         """Returns the clone's counterpart of a call argument, without shared
         containers."""
-        if type(value) in (list, tuple):
-            return type(value)([self.call_argument(v) for v in value])
-        if type(value) is dict:
-            return {k: self.call_argument(v) for k, v in value.items()}
-        return self.value(value)
+        return copied(self.value(value))
 
     def tensor(self, x):
         """Returns the clone of a tensor, or `x` itself if it does not belong to the
@@ -384,6 +330,10 @@ class _Cloner(Cloner):
         if id(x) not in self.tensor_map:
             if hasattr(x, '_keras_history'):
                 layer, node_index, _ = x._keras_history
+                if id(layer) in self._pending:
+                    # A cycle: what refers to the tensor is corrected in `finish`.
+                    self._has_stale_copies = True
+                    return x
                 self._clone_node(layer._inbound_nodes[node_index])
             else:
                 self.tensor_map[id(x)] = self._backend_tensor(x)
@@ -456,7 +406,7 @@ class _Cloner(Cloner):
     def _graph_network(self, network, input_tensors):
         for x, y in zip(network.inputs, input_tensors):
             self.tensor_map[id(x)] = y
-        self._called_layers.update(map(id, network.layers))
+        self.called_layers.update(map(id, network.layers))
         for node in _nodes_in_call_order(network):
             self._clone_node(node)
         inputs = _source_inputs(input_tensors)
@@ -465,7 +415,6 @@ class _Cloner(Cloner):
         clone = (_new_model_like(network) if is_chain else
                  _new_model_like(network, inputs=inputs, outputs=outputs))
         self.layer_map[id(network)] = clone  # Its attributes may refer back to it.
-        self._copy_missing_attributes(network, clone)
         if is_chain:
             clone.inputs, clone.outputs = inputs, outputs
             clone.build()
@@ -487,36 +436,18 @@ class _Cloner(Cloner):
     def _clone_node(self, node):
         if all(id(x) in self.tensor_map for x in node.output_tensors):
             return
-        layer = self.layer(node.outbound_layer)
-        if isinstance(layer, InputLayer):
+        if isinstance(node.outbound_layer, InputLayer):
             raise ValueError('Cannot clone a model that depends on the input "{}", '
                              'which is not among its inputs. Add it to the '
-                             'inputs of the model.'.format(layer.name))
+                             'inputs of the model.'.format(
+                                 node.outbound_layer.name))
         arguments = self.call_argument(node.arguments or {})
         inputs = [self.tensor(x) for x in _call_inputs(node)]
-        self.build_held_layers()
-        self._replace_weights(node.outbound_layer, layer)
+        layer = self.layer(node.outbound_layer)
         self._add_losses_as_called(node.outbound_layer)
         with self._trainable_as_called(node.outbound_layer):
             layer(unpack_singleton(inputs), **arguments)
         self._map_outputs(node, layer._inbound_nodes[-1])
-
-    def _replace_weights(self, layer, clone):
-        """Builds a clone before its call if a user has set an attribute, for which
-        `build` creates a weight, to another weight or to a tensor."""
-        own = set(map(id, self.own_state(layer)))
-        held = [(name, vars(layer).get(name))
-                for name in names_set_by(type(layer), ('build',))]
-        replaced = [(name, value) for name, value in held
-                    if id(value) not in own and K.is_tensor(value)]
-        if not replaced:
-            return
-        self.build(layer, clone)
-        created = set(map(id, self.own_state(clone)))
-        for name, value in replaced:
-            current = vars(clone).get(name)
-            if id(current) in created:
-                self.set_attribute(clone, name, current, self.value(value))
 
     @contextlib.contextmanager
     def _trainable_as_called(self, network):
@@ -554,33 +485,65 @@ class _Cloner(Cloner):
 
         These are weights of layers that are connected to the model only by a call
         argument or that another layer holds without listing their weights, and
-        variables that are not weights. The states of a recurrent layer have another
-        shape if `input_tensors` have another batch size.
+        variables that are not weights. The states of a stateful layer begin anew.
         """
-        reachable = set(id(weight) for weight in clone.weights)
-        values = {id(new): (new, old) for old, new in self.paired_state()}
+        left_out = set(id(weight) for weight in clone.weights)
+        values = {id(new): (new, old) for old, new in self.state_pairs}
         for layer, new_layer in self.pairs:
+            if getattr(layer, 'stateful', False):
+                own = set(map(id, self.own_state(layer)))
+                left_out.update(
+                    id(self.state_map.get(id(each)))
+                    for value in self.attributes(layer).values()
+                    for each in self._leaves(value) if id(each) not in own)
             values.update((id(new), (new, old)) for old, new in
                           zip(layer.weights, new_layer.weights))
         values = [(new, old) for key, (new, old) in values.items()
-                  if key not in reachable and _can_get_value_of(new, old)]
+                  if key not in left_out and _can_get_value_of(new, old)]
         found = _values_of([old for _, old in values])
         K.batch_set_value([(new, value) for (new, _), value in zip(values, found)
                            if value is not None])
 
 
+# The attributes that `predict`, and those that `compile` and `fit` set on a model.
+_SET_BY_PREDICT = {'predict_function', 'stop_training'}
+_SET_BY_COMPILE = _SET_BY_PREDICT | {
+    '_collected_trainable_weights', '_compile_metric_functions', '_compile_metrics',
+    '_compile_weighted_metrics', '_feed_loss_fns', '_feed_output_names',
+    '_feed_output_shapes', '_feed_outputs', '_feed_sample_weight_modes',
+    '_feed_sample_weights', '_feed_targets', '_function_kwargs',
+    '_output_loss_metrics', '_per_output_metrics', '_per_output_weighted_metrics',
+    'history', 'loss', 'loss_functions', 'loss_weights', 'loss_weights_list',
+    'metrics', 'metrics_names', 'metrics_tensors', 'metrics_updates',
+    'sample_weight_mode', 'sample_weight_modes', 'sample_weights',
+    'skip_target_indices', 'stateful_metric_functions', 'stateful_metric_names',
+    'targets', 'test_function', 'total_loss', 'train_function', 'weighted_metrics'}
+
+
 @functools.lru_cache(maxsize=None)
-def _keras_attributes(is_network):
+def _set_by_keras(is_network):
     """Returns the names of the attributes that Keras itself sets on every layer, or
     on every network."""
-    names = set(vars(Layer(name='layer')))
-    names.add('is_placeholder')  # The inputs of a clone are always placeholders.
+    # The inputs of a clone are always placeholders.
+    names = {*vars(Layer(name='layer')), *RECORDS, 'is_placeholder'}
     if is_network:
-        for cls in (Network, Model, Sequential):
-            for function in vars(cls).values():
-                code = getattr(inspect.unwrap(function), '__code__', None)
-                names.update(code.co_names if code else ())
-    return names
+        with _scratch():
+            x = Input((1,), name='x')
+            models = [Model(x, x, name='model'), Model(name='model'),
+                      Sequential([x._keras_history[0]], name='model')]
+        names.update(name for model in models for name in vars(model))
+    return frozenset(names)
+
+
+@contextlib.contextmanager
+def _scratch():
+    """Context in which layers and tensors are created that are not used."""
+    if K.backend() != 'tensorflow':
+        yield
+        return
+    import tensorflow as tf
+    with tf.Graph().as_default():
+        yield
 
 
 def _trainable_attribute(layer):

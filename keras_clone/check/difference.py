@@ -77,7 +77,7 @@ class ModelError(Exception):
 
 
 def of_generation(generation, new, known):
-    """Returns the differences in a clone, marked as such if it is a clone of a clone.
+    """Returns the differences in a clone, marked if it is a clone of a clone.
 
     # Arguments
         generation: 1 for the clone, 2 for its clone, and so on.

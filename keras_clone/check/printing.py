@@ -13,7 +13,7 @@ def is_faithful(result):
 def columns(inactive):
     """Returns the columns of the table: pairs (heading, key of a row)."""
     released = [('Released', 'released')]
-    return released if inactive else released + [('This one', 'active')]
+    return released if inactive else released + [('keras-clone', 'active')]
 
 
 def print_table(rows, inactive):
@@ -66,8 +66,8 @@ def last_line(rows, inactive):
     faithful = counts(rows)
     line = f"{models}: released clone_model faithful for {faithful['released']}"
     if inactive:
-        return f'{line}. It is what is active: keras-clone is not ({inactive}).'
-    return f"{line}, this one for {faithful['active']}."
+        return f'{line}. keras-clone is not active ({inactive}).'
+    return f"{line}, keras-clone for {faithful['active']}."
 
 
 def data_of(facts, inactive, seed, rows):

@@ -227,16 +227,6 @@ def test_guard_object_that_cannot_be_copied_and_that_no_call_uses(add):
     assert_equal_and_independent(model, clone_model(clone_model(model)))
 
 
-def test_object_that_cannot_be_copied_and_that_the_call_uses_is_refused():
-    dense, layer = layers.Dense(3), AppliesAdded()
-    build_inner(layer, [dense], (None, 3))
-    layer.missing = NeedsFunction(lambda x: call_inner(dense, x))
-    model = chain(lambda: layer)()
-    with pytest.raises(ValueError, match='of class `AppliesAdded`: in its attribute '
-                                         '`missing`, it holds an object of class'):
-        clone_model(model)
-
-
 class NamesLayersInBuild(layers.Layer):
     """Sets layers under names that are not in its code."""
 

@@ -138,19 +138,6 @@ def test_attributes_of_the_original_are_unchanged():
                       for name, value in vars(layer).items()}
 
 
-def test_guard_layer_is_created_once():
-    created = []
-
-    class Counted(layers.Dense):
-        @classmethod
-        def from_config(cls, config):
-            created.append(config)
-            return super().from_config(config)
-
-    clone_model(chain(lambda: Counted(2, kernel_initializer='he_normal'))())
-    assert len(created) == 1
-
-
 def double_by_closure(layer):
     call = layer.call
     layer.call = lambda inputs, **kwargs: 2 * call(inputs)

@@ -309,7 +309,7 @@ def test_nothing_of_a_broken_overlay_is_applied(text, reason, copy, keras_folder
     as_released = vars(copy.keras_clone.released('keras.models'))
     assert set(vars(models)) == set(as_released)
     assert models.clone_model(None) == models.save_model(None) == 'released'
-    assert list(copy.states().values()) == ['failed', 'active']
+    assert list(copy.states().values()) == ['failed', 'active', 'active']
     assert reason in copy.reasons()['keras.models']
     assert copy.keras_clone.status()[0]['file'] in copy.reasons()['keras.models']
 
@@ -372,7 +372,7 @@ def test_functions_know_the_file_that_they_are_in(copy, models, keras_folder):
 def test_classes_know_the_file_that_they_are_in(copy, models):
     network = sys.modules['keras.engine.network']
     assert inspect.getsource(models.Cloner) == CLASS
-    assert inspect.getsource(network.Network) == KERAS['engine/network.py']
+    assert KERAS['engine/network.py'].endswith(inspect.getsource(network.Network))
     assert network.Network.__module__ == 'keras.engine.network'
     assert pickle.loads(pickle.dumps(models.Cloner)) is models.Cloner
     importlib.reload(models)
@@ -436,6 +436,8 @@ def test_released_refuses_a_release_without_overlay(copy, tmp_path):
 def test_status_names_the_overlay_of_each_module(copy, keras_folder):
     assert [(row['module'], row['file']) for row in copy.keras_clone.status()] == [
         ('keras.models', str(copy.project / 'keras' / 'models.py')),
+        ('keras.engine.base_layer',
+         str(copy.project / 'keras' / 'engine' / 'base_layer.py')),
         ('keras.engine.network',
          str(copy.project / 'keras' / 'engine' / 'network.py'))]
 

@@ -183,7 +183,7 @@ def test_a_folder_whose_start_up_files_python_does_not_read(
     path = os.pathsep.join([place, pip])
     assert environment.run('-c', WHICH, PYTHONPATH=path) == 'released\n'
     lines = environment.run('-m', 'keras_clone', 'status', PYTHONPATH=path)
-    assert lines.count(': start-up hook not installed (') == 2
+    assert lines.count(': start-up hook not installed (') == 3
     assert ': active' not in lines
     install = 'import keras_clone; keras_clone.install()\n'
     assert environment.run('-c', install + WHICH, PYTHONPATH=path) == 'overlay\n'
@@ -195,7 +195,7 @@ def test_check_says_that_the_start_up_hook_is_missing(tmp_path):
     printed = environment.run('-m', 'keras_clone', 'check', '--only', 'Dense',
                               PYTHONPATH=path)
     last = printed[printed.index('1 model: '):]
-    assert 'keras-clone is not (start-up hook not installed, ' in last
+    assert 'keras-clone is not active (start-up hook not installed, ' in last
 
 
 def test_the_wheel_has_the_runtime_the_overlays_and_the_check_alone(wheel):
@@ -206,9 +206,9 @@ def test_the_wheel_has_the_runtime_the_overlays_and_the_check_alone(wheel):
         'commands.py', 'columns.py', 'drawing.py', 'layout.py', 'outline.py')}
     assert names - checks == {'keras-clone.pth', 'keras_clone_start.py'} | {
         'keras_clone/' + name for name in (
-            '__init__.py', '__main__.py', 'cloner.py', 'holding.py', 'hook.py',
-            'keras/engine/network.py', 'keras/models.py', 'methods.py', 'nodes.py',
-            'overlay.py')}
+            '__init__.py', '__main__.py', 'call_order.py', 'cloner.py', 'hook.py',
+            'keras/engine/base_layer.py', 'keras/engine/network.py',
+            'keras/models.py', 'overlay.py', 'recording.py', 'walk.py')}
 
 
 @pytest.mark.parametrize('install', [install_editable, install_develop])

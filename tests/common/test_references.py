@@ -652,28 +652,3 @@ def test_copied_layer_with_dicts_keyed_by_layers_and_their_ids():
     assert list(clone.by_layer) == clone.inner
     assert list(clone.by_id) == [id(each) for each in clone.inner]
     assert not set(clone.inner) & set(layer.inner)
-
-
-class LooksItselfUp(layers.Layer):
-    """Looks itself up in a class attribute, and has no config."""
-    table = {}
-
-    def __init__(self, function, **kwargs):
-        super().__init__(**kwargs)
-        self.function, self.key = function, 'key'
-        LooksItselfUp.table[self.key] = self
-
-    def build(self, input_shape):
-        self.factor = self.add_weight(name='factor', shape=(3,),
-                                      initializer='uniform')
-
-    def call(self, inputs):
-        return self.function(LooksItselfUp.table[self.key].factor * inputs)
-
-
-def test_layer_registered_in_its_class_is_not_copied(monkeypatch):
-    monkeypatch.setattr(LooksItselfUp, 'table', {})
-    model = chain(lambda: LooksItselfUp(lambda x: x))()
-    with pytest.raises(ValueError,
-                       match='`LooksItselfUp` keeps its instances in `table`'):
-        clone_model(model)

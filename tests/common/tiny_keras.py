@@ -8,7 +8,14 @@ KERAS = {
     '__init__.py': 'from . import models\n__version__ = {release!r}\n',
     'backend.py': '',
     'engine/__init__.py': '',
-    'engine/network.py': 'class Network(object):\n    rewired = False\n',
+    'engine/base_layer.py': 'class Layer(object):\n    records = False\n',
+    'engine/network.py': '''\
+from .base_layer import Layer
+
+
+class Network(Layer):
+    rewired = False
+''',
     'models.py': '''\
 from .engine.network import Network
 from . import backend as K
@@ -45,6 +52,7 @@ def backend():
 
 
 ''' + CLASS,
+    'engine/base_layer.py': 'Layer.records = True\n',
     'engine/network.py': 'Network.rewired = True\n',
 }
 

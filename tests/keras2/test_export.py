@@ -1,14 +1,17 @@
 """`python -m contribute export` prepares the pull request or changes nothing."""
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import pytest
 from checkouts import assert_refused, bytes_of, commit, git, run
 from contribute import prove
 from contribute.export import TESTS
+from contribute.markdown import unwrapped
 from contribute.patches import ROOT, blob_id, patches_of
 from contribute.pull_request_keras2 import pull_request_text
 
@@ -92,7 +95,7 @@ def test_text_of_the_pull_request_is_printed(checkout, installed):
     text = pull_request_text(installed.release)
     assert text in output
     assert '<!--' not in text and '#12202' in text
-    for heading in ('What', 'Why', 'Closes', 'How it was tested',
+    for heading in ('What', 'Why', 'Issue', 'How it was tested',
                     'Limitations', 'Release note'):
         assert f'### {heading}\n' in text
 
@@ -238,12 +241,35 @@ def test_missing_folder_is_refused(tmp_path):
 
 @pytest.mark.parametrize('release', ['2.2.4', '2.2.5', '2.3.0', '2.3.1'])
 @pytest.mark.parametrize('follow_ups', [False, True])
-def test_text_states_the_number_of_changed_lines(release, follow_ups):
-    patches = patches_of(release)[:None if follow_ups else 1]
-    counts = (sum(patch.added for patch in patches),
-              sum(patch.removed for patch in patches))
-    assert ('Lines added: {}, removed: {}.'.format(*counts)
-            in pull_request_text(release, follow_ups))
+def test_text_names_every_exported_test_once(release, follow_ups):
+    text = pull_request_text(release, follow_ups)
+    exported = []
+    for path in [prove.PULL_REQUEST_TESTS] + [prove.FOLLOW_UP_TESTS] * follow_ups:
+        with open(path) as stream:
+            exported += [name for name in definitions_in(stream.read())
+                         if name.startswith('test_')]
+    assert sorted(re.findall('^- `(.*)`$', text, re.M)) == sorted(exported)
+
+
+@pytest.mark.parametrize('follow_ups', [False, True])
+def test_text_names_the_tests_that_fail_without_the_change(
+        follow_ups, checkout, installed):
+    run(checkout, *['--follow-ups'] * follow_ups)
+    with tempfile.TemporaryDirectory() as released:
+        prove.copy_keras(installed, released)
+        outcomes = prove.outcomes([str(checkout / TESTS)], released)
+    text = pull_request_text(installed.release, follow_ups)
+    failing = text.partition('fail without')[2].partition('These pass')[0]
+    assert set(re.findall('^- `(.*)`$', failing, re.M)) == {
+        name.partition('::')[2] for name in outcomes
+        if outcomes[name] not in ('passes', 'skipped')}
+
+
+@pytest.mark.parametrize('text, expected', [
+    ('# A\nb\nc\n\nd\n', '# A\nb c\n\nd\n'), ('a\n- b\n- c\n', 'a\n- b\n- c\n'),
+    ('a\n```\nb\nc\n```\nd\n', 'a\n```\nb\nc\n```\nd\n'), ('- a\nb\n', '- a b\n')])
+def test_paragraphs_are_unwrapped_but_not_code(text, expected):
+    assert unwrapped(text) == expected
 
 
 # Help of `python -m contribute`

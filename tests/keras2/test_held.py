@@ -150,3 +150,13 @@ def test_lambda_that_reads_a_weight_of_a_layer_it_holds(assert_faithful):
     expected = model.predict(value)
     model.set_weights([0 * weight for weight in model.get_weights()])
     np.testing.assert_allclose(clone.predict(value), expected, rtol=1e-5)
+
+
+def test_clone_of_a_clone_whose_function_holds_the_model():
+    class Owner:
+        model = None
+
+    owner, x = Owner(), Input((3,))
+    y = Lambda(lambda x: x if owner else 2 * x)(Dense(3)(x))
+    owner.model = model = Model(x, y)
+    assert_equal_and_independent(model, clone_model(clone_model(model)))

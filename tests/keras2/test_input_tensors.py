@@ -195,12 +195,6 @@ def test_subclassed_model_with_input_tensors_is_refused():
         clone_model(Subclassed(), input_tensors=Input((3,)))
 
 
-def test_nested_subclassed_model_is_refused():
-    x = Input((3,))
-    with pytest.raises(ValueError, match='"subclassed"'):
-        clone_model(Model(x, Subclassed()(x)))
-
-
 def test_sequential_is_refused_as_a_functional_model():
     with pytest.raises(ValueError, match='Sequential.*clone_model'):
         _clone_functional_model(sequential())

@@ -519,3 +519,33 @@ def test_guard_initializer_is_not_shared():
                         for each in (model, clone_model(model)))
     assert cloned is not original
     assert cloned.get_config() == original.get_config()
+
+
+# Functions whose closures change after the layer was called
+
+
+def slices_of(wrap):
+    x, size = Input((2, 6)), 2
+    parts = []
+    for i in range(3):
+        parts.append(wrap(Lambda(lambda x: x[..., i * size:(i + 1) * size]))(x))
+    return Model(x, parts)
+
+
+@pytest.mark.parametrize('wrap', [lambda layer: layer, TimeDistributed],
+                         ids=['lambda', 'wrapper'])
+def test_function_computes_with_what_its_closure_held_when_it_was_called(wrap):
+    model = slices_of(wrap)
+    value = np.random.rand(3, 2, 6)
+    for clone in (clone_model(model), clone_model(clone_model(model))):
+        for found, expected in zip(clone.predict(value), model.predict(value)):
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_guard_closure_that_changes_between_constructor_and_call():
+    factor = 2.
+    layer = Lambda(lambda x: factor * x)
+    factor = 3.
+    model = chain(lambda: layer)()
+    value = np.ones((2, 3))
+    np.testing.assert_allclose(clone_model(model).predict(value), 3 * value)

@@ -384,3 +384,24 @@ def test_guard_compile_config_of_a_clone_is_unchanged():
     model = compiled(losses.Huber(.25), metrics=[metrics.CosineSimilarity(axis=0)])
     clone = clone_model(model)
     assert clone.get_compile_config() == model.get_compile_config()
+
+
+# Optimizers
+
+
+def test_function_as_learning_rate():
+    model = compiled(optimizer=optimizers.SGD(learning_rate=lambda: .25))
+    assert_trains_alike(model, clone_model(clone_model(model)))
+
+
+def test_guard_learning_rate_that_was_changed_later():
+    model = compiled(optimizer=optimizers.SGD(.1))
+    model.optimizer.learning_rate = .25
+    assert_trains_alike(model, clone_model(clone_model(model)))
+
+
+def test_guard_optimizer_within_an_optimizer():
+    model = compiled(optimizer=optimizers.LossScaleOptimizer(optimizers.SGD(.25)))
+    clone = clone_model(model)
+    assert clone.optimizer.inner_optimizer is not model.optimizer.inner_optimizer
+    assert_trains_alike(model, clone)

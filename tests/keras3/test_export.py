@@ -9,11 +9,12 @@ import shutil
 import pytest
 from checkouts import (assert_passes_the_checks_of_keras, assert_refused, bytes_of,
                        commit, git, run)
-from contribute.patches import blob_id, name_of, patches_of
+from contribute.patches import blob_id, name_of, parts_for, patches_of
 from contribute.export import CLONING, VERSION
 from contribute.pull_request_keras3 import proposal, proposal_text
 
 PATCHES = patches_of('3.15.1')
+FILES = {part.file for patch in PATCHES for part in patch.parts}
 CLONING_TESTS = 'keras/src/models/cloning_test.py'
 NORMALIZATION = 'keras/src/layers/preprocessing/normalization.py'
 WEIGHTS = 'use-the-weights-of-normalization'
@@ -23,7 +24,7 @@ WEIGHTS = 'use-the-weights-of-normalization'
 def checkout(installed, tmp_path):
     """A git repository with the relevant files of the release."""
     folder = tmp_path / 'checkout'
-    for name in (CLONING, CLONING_TESTS, NORMALIZATION, VERSION):
+    for name in {CLONING_TESTS, VERSION, *FILES}:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(os.path.join(installed.folder, os.pardir, name),
                     str(folder / name))
@@ -43,9 +44,14 @@ def change(folder, name, old, new):
 def main_branch(checkout):
     """The same repository, with later changes."""
     change(checkout, VERSION, '3.15.1', '3.16.0')
-    for name in CLONING, NORMALIZATION:
-        text = (checkout / name).read_text()
-        (checkout / name).write_text(f'# Before.\n{text}# After.\n')
+    for name in FILES:
+        lines = (checkout / name).read_text().splitlines(True)
+        hunks = [hunk for part in parts_for(name, PATCHES) for hunk in part.hunks]
+        # Somewhere between the changes, but not next to one.
+        place = next(i for i in range(len(lines))
+                     if all(abs(start - i) > 20 for start, _, _ in hunks))
+        lines[place:place] = ['# Later.\n']
+        (checkout / name).write_text(''.join(lines))
     commit(checkout)
     return checkout
 
@@ -64,8 +70,10 @@ def classes_in(text):
 def test_first_patch_and_its_tests_are_staged(checkout):
     result = run(checkout)
     assert result.exit_code == 0, result.output
-    assert staged(checkout) == [CLONING, CLONING_TESTS]
-    assert blob_id((checkout / CLONING).read_bytes()) == PATCHES[0].after
+    assert sorted(staged(checkout)) == sorted(
+        [CLONING_TESTS] + [part.file for part in PATCHES[0].parts])
+    for part in PATCHES[0].parts:
+        assert blob_id((checkout / part.file).read_bytes()) == part.after
 
 
 @pytest.mark.parametrize('patch', PATCHES, ids=name_of)
@@ -74,8 +82,10 @@ def test_each_patch_is_staged_with_only_its_own_tests(patch, checkout):
     before = classes_in((checkout / page.test_file).read_text())
     result = run(checkout, '--patch', name_of(patch)[:4])
     assert result.exit_code == 0, result.output
-    assert blob_id((checkout / patch.file).read_bytes()) == patch.after
-    assert sorted(staged(checkout)) == sorted([patch.file, page.test_file])
+    for part in patch.parts:
+        assert blob_id((checkout / part.file).read_bytes()) == part.after
+    assert sorted(staged(checkout)) == sorted(
+        [page.test_file] + [part.file for part in patch.parts])
     after = classes_in((checkout / page.test_file).read_text())
     assert after == before + [page.test_class]
 
@@ -121,11 +131,12 @@ def test_dry_run_shows_the_diff_and_changes_nothing(checkout):
 def test_patch_is_applied_to_the_main_branch(patch, main_branch):
     result = run(main_branch, '--patch', name_of(patch))
     assert result.exit_code == 0, result.output
-    lines = (main_branch / patch.file).read_text().splitlines(True)
-    assert lines[0] == '# Before.\n' and lines[-1] == '# After.\n'
-    assert blob_id(''.join(lines[1:-1]).encode()) == patch.after
+    for part in patch.parts:
+        text = (main_branch / part.file).read_text()
+        assert text.count('# Later.\n') == 1
+        assert blob_id(text.replace('# Later.\n', '').encode()) == part.after
     assert sorted(staged(main_branch)) == sorted(
-        [patch.file, proposal(patch).test_file])
+        [proposal(patch).test_file] + [part.file for part in patch.parts])
 
 
 @pytest.mark.parametrize('patch', PATCHES, ids=name_of)
@@ -192,7 +203,7 @@ def broken_tests(folder):
     (no_release, 'should contain Keras 3.15.1 or its main branch. Found: None'),
     (no_history, 'should have the history of Keras'),
     (patched, '0001-clone-lambda-in-memory is already applied to '
-              'keras/src/models/cloning.py'),
+              'keras/src/layers/core/lambda_layer.py, keras/src/models/cloning.py'),
     (another_patched, '0004-keep-the-flags-of-inputs is already applied to '
                       'keras/src/models'),
     (changed_file, 'has changes that are not committed'),

@@ -276,3 +276,39 @@ def test_state_of_a_metric_is_not_shared():
     x, y = np.ones((4, 3), 'float32'), np.ones((4, 2), 'float32')
     clone.evaluate(x, y, verbose=0)
     np.testing.assert_allclose(ops.convert_to_numpy(metric.result()), 0)
+
+
+@keras.saving.register_keras_serializable('test_models')
+class BuildsInCall(Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = layers.Dense(2)
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+    def get_config(self):
+        return {}
+
+
+def test_guard_subclassed_model_that_was_built_and_not_called():
+    model = BuildsInCall()
+    model.build((None, 3))
+    clone, value = clone_model(model), np.ones((2, 3))
+    outputs = [each(value) for each in (model, clone)]
+    assert len(clone.weights) == len(model.weights) == 2
+    clone.set_weights(model.get_weights())
+    np.testing.assert_allclose(clone(value), outputs[0], rtol=1e-6)
+
+
+def test_guard_layer_that_is_no_model_is_created_again():
+    layer = layers.Dense(3, name='dense')
+    clone = clone_model(layer)
+    assert clone is not layer and clone.get_config() == layer.get_config()
+
+
+def test_guard_paths_of_weights_within_a_scope():
+    with keras.name_scope('outer'):
+        model = keras.Sequential([layers.Input((3,)), layers.Dense(2, name='dense')])
+        clone = clone_model(model)
+    assert clone.weights[0].path == f'outer/{clone.name}/dense/kernel'

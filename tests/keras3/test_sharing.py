@@ -122,3 +122,19 @@ def test_layer_set_as_an_attribute_of_a_model():
     clone.set_weights(model.get_weights())
     assert clone.attached is not model.attached
     assert [w.shape for w in clone.weights] == [w.shape for w in model.weights]
+
+
+def test_variable_that_was_frozen_after_several_layers_got_it():
+    class Scales(layers.Layer):
+        def __init__(self, factor, **kwargs):
+            super().__init__(**kwargs)
+            self.factor = factor
+
+        def call(self, inputs):
+            return self.factor * inputs
+    factor, x = keras.Variable(2.), layers.Input((3,))
+    model = Model(x, Scales(factor)(Scales(factor)(x)))
+    factor.trainable = False
+    clone = clone_model(clone_model(model))
+    assert len(clone.weights) == len(model.weights) == 1
+    assert not clone.trainable_weights

@@ -16,9 +16,19 @@ def test_a_page_agrees_with_the_data(module):
 
 
 @pytest.mark.once
-def test_the_tables_of_the_page_agree_with_the_data():
-    text = pages.read(table.PAGE)
-    assert text == table.page(text, records.read(table.DATA))
+@pytest.mark.parametrize('name', [table.RESULTS, table.SYMPTOMS, table.SUMMARY])
+def test_a_page_of_the_gallery_agrees_with_the_data(name):
+    assert pages.read(name) == table.written(records.read(table.DATA))[name]
+
+
+@pytest.mark.once
+def test_the_headings_of_the_symptoms_are_the_messages():
+    text = pages.read(table.SYMPTOMS)
+    headings = re.findall('^## (?:`+)?(.*?)(?:`+)?$', text, re.M)
+    assert len(headings) > 10 and sorted(headings) == sorted({
+        table.message(*each['figures']['released'])
+        for each in records.read(table.DATA)
+        if each['figures']['released'][0] in table.MOMENTS})
 
 
 @pytest.mark.once
@@ -38,22 +48,24 @@ def test_the_data_are_about_the_models_of_the_gallery():
 
 
 @pytest.mark.once
-def test_the_overlay_clones_every_model_of_the_table():
+def test_the_overlay_clones_every_model_of_the_gallery():
     outcomes = {each['figures']['overlay'][0] for each in records.read(table.DATA)}
     assert outcomes == {'faithful'}
 
 
 @pytest.mark.once
-def test_a_page_without_the_place_of_a_table_is_refused():
-    with pytest.raises(ValueError, match='end of table'):
-        table.page('', records.read(table.DATA))
+def test_a_page_without_the_place_of_the_summary_is_refused():
+    with pytest.raises(ValueError, match='end of measured'):
+        table.with_summary('', records.read(table.DATA))
 
 
 @pytest.mark.once
-@pytest.mark.parametrize('release', ['2.2.4', '2.3.1'])
-def test_the_diff_on_the_page_is_the_patch(release):
+@pytest.mark.parametrize('release, page', [
+    ('2.2.4', 'README.md'), ('2.2.4', 'docs/patches.md'),
+    ('2.3.1', 'docs/patches.md')])
+def test_the_diff_on_a_page_is_the_patch(release, page):
     patch = pages.read(f'patches/{release}/0001-one-mask-per-output.patch')
-    assert f"```diff\n{patch[patch.index('@@'):]}```" in pages.read('README.md')
+    assert f"```diff\n{patch[patch.index('@@'):]}```" in pages.read(page)
 
 
 def test_the_pictures_are_those_of_the_live_models():

@@ -443,7 +443,7 @@ def test_an_error_while_writing_is_one_line_after_the_results(monkeypatch, tmp_p
     done = CliRunner().invoke(commands.main, ['check', '--svg', 'a.svg', 'a:b'])
     assert done.exit_code == 2
     assert done.output.splitlines()[-2:] == [
-        '1 model: released clone_model faithful for 1, this one for 1.',
+        '1 model: released clone_model faithful for 1, keras-clone for 1.',
         'Error: --svg should be an .svg file that can be written. Found: a.svg, '
         'No space left on device.']
 

@@ -8,16 +8,16 @@ layers. `keras_clone.cloner` describes how a new layer is created.
 import contextlib
 import copy
 import functools
-import inspect
 import os
 import tempfile
 
 from keras_clone.cloner import Cloner
-from keras_clone.cloner import clone_with_lost_attributes
-from keras_clone.holding import CONTAINERS
-from keras_clone.holding import CannotCopy
-from keras_clone.holding import attributes_of
-from keras_clone.nodes import in_call_order
+from keras_clone.walk import CannotCopy
+from keras_clone.walk import attributes_of
+from keras_clone.walk import is_opaque
+from keras_clone.call_order import in_call_order
+from keras_clone.recording import RECORDS
+from keras_clone.recording import record
 
 from keras.src import backend
 from keras.src import ops
@@ -32,13 +32,14 @@ from keras.src.layers import InputLayer
 from keras.src.layers import Layer
 from keras.src.metrics import Metric
 from keras.src.models.functional import Functional
-from keras.src.models.functional import functional_like_constructor
 from keras.src.models.model import Model
 from keras.src.models.sequential import Sequential
 from keras.src.ops.function import Function
 from keras.src.ops.operation import Operation
 from keras.src.ops.operation_utils import get_source_inputs
+from keras.src.optimizers.base_optimizer import BaseOptimizer
 from keras.src.random.seed_generator import SeedGenerator
+from keras.src.saving import custom_object_scope
 from keras.src.utils.module_utils import tensorflow as tf
 
 
@@ -123,17 +124,11 @@ def clone_model(
             f"clone_function={clone_function}, input_tensors={input_tensors}"
         )
 
-    def make(attributes):
-        cloner = _Cloner(
-            model, clone_function, call_function, recursive, dict(cache), attributes
-        )
-        return cloner, cloner.clone(input_tensors, call_function)
-
-    if input_tensors is None and clone_function is None:
-        cloner, clone = clone_with_lost_attributes(make)
-    else:
-        cloner, clone = make({})
-    cloner.finish(copy_state=input_tensors is None)
+    cloner = _Cloner(model, clone_function, call_function, recursive, dict(cache))
+    clone = cloner.clone(input_tensors, call_function)
+    cloner.finish()
+    if input_tensors is None:  # Other tensors may need other shapes.
+        cloner.check()
     cloner.copy_unreachable_values(clone)
     cloner.compile_all()
     cache.update(cloner.layer_map)
@@ -149,7 +144,6 @@ class _Cloner(Cloner):
         call_function: As for `clone_model`.
         recursive: As for `clone_model`.
         layer_map: None or a dict {id of a layer: its clone}.
-        attributes: As for `keras_clone.cloner.Cloner`.
     """
 
     def __init__(
@@ -159,17 +153,18 @@ class _Cloner(Cloner):
         call_function=None,
         recursive=False,
         layer_map=None,
-        attributes=None,
     ):
-        super().__init__(model, layer_map, attributes)
+        super().__init__(model, layer_map)
         self.clone_function = clone_function
         self.call_function = call_function
         self.recursive = recursive
         self._tensors = {}
         self._path_of_caller = current_path()
+        self._has_same_shapes = True
 
     def clone(self, input_tensors=None, call_function=None):
         """Returns the clone of the model, on the given input tensors or new ones."""
+        self._has_same_shapes = input_tensors is None
         self._pending.add(id(self.model))
         with self.naming(self.model):
             clone = self._model(self.model, input_tensors, call_function)
@@ -182,11 +177,8 @@ class _Cloner(Cloner):
 
     def is_state(self, value):
         return isinstance(
-            value, (Variable, SeedGenerator, Metric, DTypePolicyMap)
+            value, (Variable, SeedGenerator, Metric, BaseOptimizer, DTypePolicyMap)
         ) or _is_backend_variable(value)
-
-    def is_weight(self, value):
-        return isinstance(value, Variable)
 
     def is_tensor(self, value):
         return isinstance(value, backend.KerasTensor) or _is_symbolic(type(value))
@@ -196,13 +188,11 @@ class _Cloner(Cloner):
 
     def is_array(self, value):
         return super().is_array(value) or (
-            ops.is_tensor(value)
-            and not _is_backend_variable(value)
+            is_opaque(value)  # Others may run code of the user.
+            and ops.is_tensor(value)
+            and not self.is_state(value)
             and not self.is_tensor(value)
         )
-
-    def is_called_later(self, clone):
-        return True
 
     def layers_within(self, model):
         return model._flatten_layers()
@@ -224,6 +214,8 @@ class _Cloner(Cloner):
             return type(value).from_config(value.get_config())
         if isinstance(value, Metric):
             return self._new_metric(value)
+        if isinstance(value, BaseOptimizer):
+            return self.created(value)
         if isinstance(value, DTypePolicyMap) or _is_backend_variable(value):
             return copy.deepcopy(value)
         variable = backend.Variable(
@@ -239,28 +231,36 @@ class _Cloner(Cloner):
         variable.constraint = self.value(value.constraint)
         return variable
 
-    def _value_for_copy(self, value, is_left_out):
-        if isinstance(value, Initializer):
-            # A new instance has a new seed, so that weights are drawn anew.
-            with contextlib.suppress(Exception):
-                return type(value).from_config(value.get_config())
-        return super()._value_for_copy(value, is_left_out)
-
     def _new_metric(self, metric):
         try:
-            new = type(metric).from_config(metric.get_config())
-        except Exception:  # No usable config: copy it, as for a layer.
-            new = type(metric).__new__(type(metric))
-            Metric.__init__(new, name=metric.name, dtype=metric.dtype)
-        self.reconcile(metric, new)
-        new.reset_state()
-        return new
+            return self.created(metric)
+        except ValueError:
+            new = copy.deepcopy(metric)
+            new.reset_state()
+            return new
+
+    def signature(self, value):
+        if not isinstance(value, Variable):
+            return type(value).__name__
+        return tuple(value.shape), value.dtype, value.trainable
+
+    def is_renewed(self, value):
+        return isinstance(value, Initializer)  # It may have a seed of its own.
+
+    scratch = staticmethod(contextlib.nullcontext)
+
+    def is_graph(self, layer):
+        return isinstance(layer, (Functional, Sequential))
+
+    custom_object_scope = staticmethod(custom_object_scope)
 
     def attributes(self, layer):
         found = attributes_of(layer)
         # On the PyTorch backend, sublayers are stored here.
         found += (vars(layer).get("_modules") or {}).items()
-        own = _keras_attributes(_keras_base(type(layer)))
+        own = _set_by_keras(_keras_base(type(layer)))
+        if getattr(layer, "compiled", False):
+            own |= _SET_BY_TRAINER
         return {
             name: value
             for name, value in found
@@ -273,7 +273,7 @@ class _Cloner(Cloner):
             return
         tracker = layer._tracker
         is_locked, tracker.locked = tracker.locked, False
-        for each in _values_in(old):
+        for each in self._leaves(old):
             tracker.untrack(each)
         setattr(layer, name, value)
         tracker.locked = is_locked
@@ -284,32 +284,32 @@ class _Cloner(Cloner):
         mode = getattr(layer, "_remat_mode", None)  # Not all operations have it.
         if mode and not clone._remat_mode:  # A scope that is active now may set it.
             clone._remat_mode = mode
-        if isinstance(layer, Layer):
-            if clone._trainable != layer._trainable:
-                clone._trainable = layer._trainable
+        if isinstance(layer, Layer):  # `trainable` is set when it is built.
             self._set_dtype_policy(layer, clone)
+            for name in _SETTINGS & vars(layer).keys():
+                if getattr(clone, name, None) != getattr(layer, name):
+                    setattr(clone, name, copy.copy(getattr(layer, name)))
 
     def _set_dtype_policy(self, layer, clone):
         policy, current = layer.dtype_policy, clone.dtype_policy
         if isinstance(policy, DTypePolicyMap) or isinstance(current, DTypePolicyMap):
-            # The property would add an entry to the map. Maps cannot be compared.
+            # The property would add an entry to the map.
             clone._dtype_policy = self.value(policy)
         elif current != policy:
             clone.dtype_policy = policy
 
-    def overrides_build(self, layer):
-        return isinstance(layer, Layer) and type(layer).build is not Layer.build
+    def is_settled(self, layer, clone):
+        """Returns whether `build` will create nothing more in a clone."""
+        return not _overrides_build(layer) or not layer.built or clone.built
 
     def can_be_clone_of(self, layer, candidate):
         if type(layer) is not type(candidate):
             return False
-        if not _is_graph(layer):
-            return True
-        pairs = list(zip(layer._layers, candidate._layers))
-        return len(layer._layers) == len(candidate._layers) and all(
-            id(old) not in self.layer_map and self.can_be_clone_of(old, new)
-            for old, new in pairs
-        )
+        old, new = [
+            [type(inner) for inner in getattr(each, "_layers", ())]
+            for each in (layer, candidate)
+        ]
+        return old == new or not self.is_graph(layer)
 
     def adopt(self, layer, clone):
         if self._uses_clone_function(layer):
@@ -325,40 +325,36 @@ class _Cloner(Cloner):
                     "it was adapted, and this release of Keras cannot load the "
                     f"state that it saves ({type(error).__name__}: {error})"
                 ) from error
-            self.reconcile(layer, clone)
-        if _is_graph(layer) and type(clone) is type(layer):
+        if self.is_graph(layer) and type(clone) is type(layer):
             for old, new in zip(layer._layers, clone._layers):
                 if id(old) not in self.layer_map:
                     self.adopt(old, new)
 
-    def instance_without_constructor(self, layer):
-        if not isinstance(layer, Layer):
-            clone = object.__new__(type(layer))
-            Operation.__init__(clone, name=layer.name)
-            clone._auto_config = layer._auto_config
-            return clone
-        clone = type(layer).__new__(type(layer))
-        _keras_base(type(layer)).__init__(clone, name=layer.name)
-        clone._auto_config = layer._auto_config
-        clone._dtype_policy = self.value(layer._dtype_policy)
-        clone._input_spec = layer._input_spec
-        clone._build_shapes_dict = copy.copy(layer._build_shapes_dict)
-        return clone
-
-    def build(self, layer, clone):
-        if isinstance(layer, Layer) and layer.built and not clone.built:
-            config = layer.get_build_config()
-            if config:
-                with self._scope_around(layer):
-                    clone.build_from_config(config)
+    def build(self, layer, clone, is_called=True):
+        if not isinstance(layer, Layer) or self.is_graph(layer):
+            return
+        is_own = _overrides_build(layer) or not is_called
+        config = layer.get_build_config() if is_own and layer.built else None
+        if config and not clone.built:
+            with self._scope_around(layer):
+                clone.build_from_config(config)
             clone.built = True
+        for each in layer._layers:  # Those that `build` has not built.
+            if id(each) in self.layer_map:
+                self.build(each, self.layer_map[id(each)], is_called)
 
     @contextlib.contextmanager
     def _scope_around(self, layer):
         """Scope in which a layer was built: the paths of its weights contain it."""
-        is_in_a_call = current_path() != self._path_of_caller
+        scope = (layer.path or "").split("/")[:-1]
+        outer = list(filter(None, self._path_of_caller.split("/")))
+        size = len(outer)
+        if current_path() != self._path_of_caller:  # Within a call.
+            scope = []
+        elif scope[:size] == outer:
+            scope = scope[size:]
         with contextlib.ExitStack() as scopes:
-            for name in [] if is_in_a_call else (layer.path or "").split("/")[:-1]:
+            for name in scope:
                 scopes.enter_context(backend.name_scope(name))
             yield
 
@@ -367,50 +363,35 @@ class _Cloner(Cloner):
             return _input_like(layer.output)._keras_history.operation
         if self._uses_clone_function(layer):
             return self.clone_function(layer)
-        if _is_graph(layer) and not self._is_created_from_config(layer):
+        if self.is_graph(layer):
             return self._model(
                 layer, call_function=self.call_function if self.recursive else None
             )
-        if isinstance(layer, Layer):
-            return self.recreated(layer)
-        return self._operation(layer)
+        if isinstance(layer, Function):
+            return self._function(layer)
+        return self.created(layer)
 
     def _uses_clone_function(self, layer):
         """Returns whether `clone_function` is called with a layer."""
         return (
             self.clone_function is not None
             and not isinstance(layer, InputLayer)
-            and not (self.recursive and _is_graph(layer))
+            and not (self.recursive and self.is_graph(layer))
         )
-
-    def _is_created_from_config(self, model):
-        """Returns whether a nested model is created from a custom config."""
-        get_config = type(model).get_config
-        return (
-            get_config not in (Functional.get_config, Sequential.get_config)
-            and not any(id(layer) in self.layer_map for layer in model.layers)
-        )
-
-    def finish(self, copy_state=True):
-        super().finish(copy_state)
-        for layer, clone in self.pairs:
-            # A shared layer may have been built by another of its calls.
-            shapes = getattr(layer, "_build_shapes_dict", None)
-            if not (copy_state and type(clone) is type(layer) and shapes):
-                continue
-            if clone._build_shapes_dict != shapes:
-                clone._build_shapes_dict = dict(shapes)
 
     def finish_layer(self, layer, clone):
         if not isinstance(layer, Layer):
             return
-        self._pair_state(layer, clone)
         for variable in layer._trainable_variables + layer._non_trainable_variables:
-            new = self._state_map.get(id(variable))
+            new = self.state_map.get(id(variable))
             if new is not None:
                 self._match_settings(variable, new)
         if clone._trainable != layer._trainable:
             clone._trainable = layer._trainable
+        clone.built = clone.built or layer.built
+        if self._has_same_shapes and layer._build_shapes_dict:
+            # A shared layer may have been built by another of its calls.
+            clone._build_shapes_dict = dict(layer._build_shapes_dict)
         self._match_order(layer, clone)
 
     def _match_settings(self, variable, new):
@@ -423,10 +404,12 @@ class _Cloner(Cloner):
 
     def _match_order(self, layer, clone):
         """Sorts the variables and sublayers of a clone as in the original."""
+        if len(self.own_state(layer)) < len(self.own_state(clone)):
+            return  # The layer is to be built by its next call.
         for name, (_, old) in layer._tracker.config.items():
             _, new = clone._tracker.config[name]
             mapped = [
-                self.layer_map.get(id(each), self._state_map.get(id(each)))
+                self.layer_map.get(id(each), self.state_map.get(id(each)))
                 for each in old
             ]
             known = set(map(id, mapped))
@@ -443,7 +426,7 @@ class _Cloner(Cloner):
         another batch size.
         """
         reachable = set(map(id, clone.weights))
-        pairs = self.paired_state()
+        pairs = list(self.state_pairs)
         for layer, new_layer in self.pairs:
             if isinstance(new_layer, Layer):
                 pairs += zip(layer.weights, new_layer.weights)
@@ -453,13 +436,15 @@ class _Cloner(Cloner):
                 new.assign(old)
 
     def _model(self, model, input_tensors=None, call_function=None):
-        self._called_layers.update(map(id, model.layers))
+        if not isinstance(model, Model):
+            return self.created(model)
+        self.called_layers.update(map(id, model.layers))
         with self._scope_around(model):
             if isinstance(model, Sequential):
                 return self._sequential(model, input_tensors)
             if isinstance(model, Functional):
                 return self._functional(model, input_tensors, call_function)
-            return self.recreated(model)
+            return self.created(model)
 
     def compile_all(self):
         """Compiles clones with the arguments that the models were compiled with."""
@@ -479,7 +464,7 @@ class _Cloner(Cloner):
             return
         arguments = dict(model._compile_config.config)
         del arguments["optimizer"]
-        optimizer = model.optimizer and _new_optimizer(model.optimizer)
+        optimizer = model.optimizer and self.value(model.optimizer)
         clone.compile(optimizer, **self.value(arguments))
         if clone.optimizer is not None and clone.built:
             clone.optimizer.build(clone.trainable_variables)
@@ -510,7 +495,10 @@ class _Cloner(Cloner):
             if not all(id(x) in tensors for x in node.outputs):
                 operation = self.layer(node.operation)
                 args, kwargs = self._call_arguments(node, tensors)
-                self.build_held_layers()
+                if self._has_same_shapes:
+                    # As when a model is loaded: what `build` creates is known then.
+                    self.build(node.operation, operation)
+                    self.settle()
                 if call_function is None:
                     outputs = operation(*args, **kwargs)
                 else:
@@ -557,24 +545,16 @@ class _Cloner(Cloner):
     def _new_model_like(self, model, base, *arguments):
         """Returns a new model of the class of `model`.
 
-        A constructor that takes other arguments than that of `base` (`Functional`
-        or `Sequential`) is not run; the attributes that it set are copied.
+        The constructor of a subclass is not run; the attributes that it set are
+        copied.
         """
-        cls, clone = type(model), None
-        if cls is base or base is Functional and functional_like_constructor(cls):
-            with contextlib.suppress(TypeError):  # It may require more arguments.
-                clone = cls(*arguments, name=model.name)
-        if clone is None:
-            clone = cls.__new__(cls)
-            base.__init__(clone, *arguments, name=model.name)
+        clone = type(model).__new__(type(model))
+        base.__init__(clone, *arguments, name=model.name)
         self.layer_map[id(model)] = clone
-        self._copy_missing_attributes(model, clone)
         return clone
 
-    def _operation(self, operation):
-        """Returns a new operation, other than a layer, without its calls."""
-        if not isinstance(operation, Function):
-            return self._copy(operation, is_built_again=False)
+    def _function(self, operation):
+        """Returns a new `Function`, on new inputs."""
         inputs = tree.map_structure(
             lambda x: self._new_input(x) if _has_layer(x) else _tensor_like(x),
             operation._inputs_struct,
@@ -584,7 +564,7 @@ class _Cloner(Cloner):
 
 
 # Attributes that `compile`, `fit` etc. set on a model (`trainers/trainer.py`).
-_TRAINER_ATTRIBUTES = {
+_SET_BY_TRAINER = {
     "compiled", "history", "loss", "optimizer", "steps_per_execution",
     "stop_predicting", "stop_training", "training", "unrolled_steps_per_execution",
     "_compile_config", "_compiled_trainable_state", "_eval_epoch_iterator",
@@ -592,24 +572,23 @@ _TRAINER_ATTRIBUTES = {
 }
 
 
-# Attributes that Keras sets on each layer, and users may set as well.
+# Attributes that Keras sets on each layer, which no config contains, and users may
+# set as well.
 _SETTINGS = {
-    "activity_regularizer", "autocast", "supports_jit",
+    "autocast", "supports_jit",
     "_allow_non_tensor_positional_args", "_call_context_args",
     "_call_has_context_arg", "_convert_input_args", "_supports_masking",
 }
 
-_KERAS_BASES = (
-    Functional, Sequential, Model, Layer, Function, Operation, Metric, SeedGenerator
-)
+_KERAS_BASES = (Functional, Sequential, Model, Layer, Function, Operation)
+
+for _cls in (Operation, Model, Metric, BaseOptimizer):
+    record(_cls)
 
 
-def _values_in(value):
-    """Returns the values in nested containers, whose keys need not be sortable."""
-    if not isinstance(value, CONTAINERS):
-        return [value]
-    values = value.values() if isinstance(value, dict) else value
-    return [inner for each in values for inner in _values_in(each)]
+def _overrides_build(layer):
+    builds = type(layer).build if isinstance(layer, Layer) else Layer.build
+    return builds not in (Layer.build, Model.build)
 
 
 def _is_backend_variable(value):
@@ -632,38 +611,18 @@ def _is_symbolic(cls):
     return ("jax", "Tracer") in names or ("tensorflow", "SymbolicTensor") in names
 
 
-def _is_graph(layer):
-    return isinstance(layer, (Functional, Sequential))
-
-
 @functools.lru_cache(maxsize=1024)
 def _keras_base(cls):
-    """Returns the Keras base class that determines which attributes Keras itself
-    sets on a layer."""
     return next(base for base in _KERAS_BASES if issubclass(cls, base))
 
 
 @functools.lru_cache(maxsize=None)
-def _keras_attributes(base):
-    """Returns the names of the attributes that Keras itself sets."""
-    names = set(_TRAINER_ATTRIBUTES)
-    if issubclass(base, Function):
-        functions = [*vars(Function).values(), *vars(Functional).values()]
-        for function in functions:
-            code = getattr(inspect.unwrap(function), "__code__", None)
-            names.update(code.co_names if code else ())
-        base = Model if base is Functional else Operation
-    return names.union(vars(base(name="x"))) - _SETTINGS
-
-
-def _new_optimizer(optimizer):
-    cls, rate = type(optimizer), optimizer._learning_rate
-    with contextlib.suppress(Exception):
-        return cls.from_config(optimizer.get_config())
-    # The config of a user's learning rate schedule cannot be created or read.
-    without_schedule = object.__new__(cls)
-    vars(without_schedule).update(vars(optimizer), _learning_rate=0.0)
-    return cls.from_config({**without_schedule.get_config(), "learning_rate": rate})
+def _set_by_keras(base):
+    """Returns the names of the attributes that Keras itself sets on a layer."""
+    x = Input(tensor=backend.KerasTensor((), name="x"), name="x")
+    arguments = (x, x) if issubclass(base, Function) else ()
+    names = {*vars(base(*arguments, name="x")), *RECORDS}
+    return frozenset(names - _SETTINGS)
 
 
 def _copy_adapted_state(layer, clone):

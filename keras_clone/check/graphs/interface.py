@@ -125,7 +125,7 @@ class Graphs(abc.ABC):
 
     @abc.abstractmethod
     def first_nodes(self, model, nodes):
-        """Returns a model of the first nodes of a model, which outputs their outputs.
+        """Returns a model of the first nodes of a model, with their outputs.
 
         It is None if Keras cannot make a model of these.
         """

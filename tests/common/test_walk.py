@@ -7,7 +7,7 @@ import types
 import weakref
 
 import pytest
-from keras_clone.holding import CannotCopy, Walk, parts_of
+from keras_clone.walk import CannotCopy, Walk, parts_of
 
 Pair = collections.namedtuple('Pair', 'first second')
 

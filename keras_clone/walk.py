@@ -12,6 +12,8 @@ from collections import OrderedDict, deque
 
 Cell = type((lambda value: lambda: value)(None).__closure__[0])
 # Plain data: values of these types hold nothing that could be replaced.
+# The attributes of a function that may hold what has to be replaced.
+_REPLACED_IN_FUNCTIONS = '__defaults__', '__kwdefaults__', '__annotations__'
 ATOMS = frozenset([type(None), bool, int, float, complex, str, bytes,
                    type(Ellipsis), type(NotImplemented)])
 FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
@@ -149,18 +151,15 @@ class Walk:
         used_globals = globals_used_by(function)
         if any(self.map(each) is not each for each in used_globals.values()):
             scope = dict(scope)
-        new = types.FunctionType(
-            function.__code__, scope, function.__name__, None,
-            tuple(map(self.map, function.__closure__ or ())) or None)
+        new = _function_like(function, scope,
+                             tuple(map(self.map, function.__closure__ or ())))
         self.copies[id(function)] = new  # It may refer to itself.
         if scope is not function.__globals__:
             scope.update((name, self.map(each))
                          for name, each in used_globals.items())
-        for name in ('__defaults__', '__kwdefaults__', '__annotations__'):
+        for name in _REPLACED_IN_FUNCTIONS:
             setattr(new, name, self.map(getattr(function, name)))
         new.__dict__.update(self.map(vars(function)))
-        new.__qualname__, new.__doc__ = function.__qualname__, function.__doc__
-        new.__module__ = function.__module__
         return new
 
     def _copied_object(self, value):
@@ -203,7 +202,8 @@ def parts_of(value):
     if isinstance(value, functools.partial):
         return [value.func, value.args, value.keywords]
     if isinstance(value, Cell):
-        return [] if is_empty(value) else [value.cell_contents]
+        content = content_of(value)
+        return [] if content is value else [content]
     if isinstance(value, CONTAINERS):
         held = [] if holds_atoms(value) else list(value)
         if held and isinstance(value, dict):
@@ -274,6 +274,19 @@ def holds_atoms(container):
     return types_in <= ATOMS
 
 
+def is_plain(value, holders=()):
+    """Returns whether a value is plain data or a container of plain data."""
+    if type(value) in ATOMS or not isinstance(value, CONTAINERS):
+        return type(value) in ATOMS
+    value = unwrapped(value)
+    if holds_atoms(value):
+        return True
+    values = value.values() if isinstance(value, dict) else value
+    keys = value if isinstance(value, dict) else ()
+    return id(value) not in holders and all(
+        is_plain(each, (*holders, id(value))) for each in [*keys, *values])
+
+
 def is_tracked(container):
     """Returns whether Keras or TensorFlow has replaced a container to track it."""
     return _package(type(container)) in ('keras', 'tensorflow')
@@ -342,7 +355,13 @@ def _slots(cls):
 
 def is_opaque(value):
     """Returns whether an object cannot be searched or cannot be copied."""
-    return isinstance(value, _OPAQUE_TYPES) or _package(type(value)) in _OPAQUE
+    return is_opaque_class(type(value))
+
+
+@functools.lru_cache(maxsize=1024)
+def is_opaque_class(cls):
+    """Returns whether objects of a class cannot be searched or cannot be copied."""
+    return issubclass(cls, _OPAQUE_TYPES) or _package(cls) in _OPAQUE
 
 
 def empty_instance(value):
@@ -363,12 +382,45 @@ def describe(value):
     return f'an object of class `{type(value).__name__}`'
 
 
-def is_empty(cell):
+def content_of(cell):
+    """Returns what a cell of a closure holds; of an empty cell, the cell itself."""
     try:
-        cell.cell_contents
+        return cell.cell_contents
     except ValueError:
-        return True
-    return False
+        return cell
+
+
+def with_closure(function, contents):
+    """Returns a function with the plain data that its closure held at another time.
+
+    # Arguments
+        function: a function.
+        contents: list of the `content_of` each cell at that time.
+
+    # Returns
+        The same function if none of these have changed.
+    """
+    cells = list(function.__closure__)
+    for i, (cell, former) in enumerate(zip(cells, contents)):
+        if type(former) in ATOMS and content_of(cell) is not former:
+            cells[i], set_content = _new_cell()
+            set_content(former)
+    if all(map(lambda x, y: x is y, cells, function.__closure__)):
+        return function
+    new = _function_like(function, function.__globals__, tuple(cells))
+    for name in _REPLACED_IN_FUNCTIONS:
+        setattr(new, name, getattr(function, name))
+    new.__dict__.update(vars(function))
+    return new
+
+
+def _function_like(function, scope, cells):
+    """Returns a function with the same code, other globals and another closure."""
+    new = types.FunctionType(function.__code__, scope, function.__name__, None,
+                             cells or None)
+    new.__qualname__, new.__doc__ = function.__qualname__, function.__doc__
+    new.__module__ = function.__module__
+    return new
 
 
 def _new_cell():

@@ -1,0 +1,32 @@
+"""Changes to `keras.engine.base_layer` of Keras 2.2.4, 2.2.5, 2.3.0 and 2.3.1.
+
+Executed in the namespace of the released module, right after it.
+
+Layers keep what they were made with, for `clone_model`: the arguments of their
+constructors and, as their graphs are computed when they are called, the attributes
+that they had then.
+"""
+import functools
+
+from keras_clone.recording import keep_first_call
+from keras_clone.recording import record
+
+from .base_layer import Layer
+
+_released_call = Layer.__call__
+
+
+@functools.lru_cache(maxsize=None)
+def _attributes_of_keras():
+    """Returns the names of the attributes that Keras itself sets on every layer."""
+    return frozenset(vars(Layer(name='layer')))
+
+
+@functools.wraps(_released_call)
+def _call(self, *args, **kwargs):
+    keep_first_call(self, _attributes_of_keras())
+    return _released_call(self, *args, **kwargs)
+
+
+Layer.__call__ = _call
+record(Layer)

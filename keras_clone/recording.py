@@ -1,0 +1,283 @@
+"""Keeps what a layer was made with: what its constructor was called with and, on
+Keras 2, the attributes that it had when it was first called.
+
+`clone_model` calls the constructor again, with the same arguments.
+"""
+import contextlib
+import copy
+import functools
+import inspect
+import types
+import weakref
+from collections import Counter, OrderedDict, defaultdict, deque
+
+from keras_clone.walk import ATOMS
+from keras_clone.walk import FUNCTIONS
+from keras_clone.walk import content_of
+from keras_clone.walk import is_opaque_class
+
+_ARGUMENTS, _FIRST_CALL = '_constructor_arguments', '_attributes_at_first_call'
+RECORDS = frozenset([_ARGUMENTS, _FIRST_CALL])  # The attributes set here.
+_DICTS = {dict, OrderedDict, defaultdict, Counter}
+_COLLECTIONS = {list, tuple, set, deque}
+_LARGE = 2 ** 16  # Bytes. Larger arrays are not kept alive.
+
+
+class Arguments:
+    """The arguments of a constructor.
+
+    Not a container, so that nothing tracks or saves what it holds. Never changed:
+    `copy.copy` of a layer has the same one.
+
+    # Attributes
+        args, kwargs: the arguments.
+        closures: list of tuples (function, the values in its closure): the
+            functions among the arguments, on Keras 2.
+    """
+
+    __slots__ = ('args', 'kwargs', 'closures')
+
+    def __init__(self, args, kwargs, closures=()):
+        self.args, self.kwargs, self.closures = args, kwargs, closures
+
+    def __deepcopy__(self, memo):
+        try:
+            return Arguments(copy.deepcopy(self.args, memo),
+                             copy.deepcopy(self.kwargs, memo))
+        except Exception:
+            return None
+
+    def __reduce__(self):
+        return type(None), ()  # A pickle must not depend on this package.
+
+
+class FirstCall:
+    """The attributes of a layer when it was first called.
+
+    # Attributes
+        owner: the `id` of the layer: `copy.copy` of it has the same `FirstCall`.
+        was_built: whether the layer was built.
+        attributes: dict {name: value}; containers are copies.
+        objects: dict {id: (object, its attributes, in the same format)}, of the
+            objects of the user's classes that the layer held.
+    """
+
+    __slots__ = ('owner', 'was_built', 'attributes', 'objects')
+
+    def __init__(self, layer):
+        self.owner, self.was_built = id(layer), layer.built
+        self.attributes, self.objects = {}, {}
+
+    def __deepcopy__(self, memo):
+        return None  # It is that of another layer.
+
+    def __reduce__(self):
+        return type(None), ()
+
+
+class LargeArray(weakref.ref):
+    """Stands for an array that is not kept alive."""
+
+
+class NotKnown(ValueError):
+    """What the constructor of a layer was called with is not known."""
+
+
+def record(cls):
+    """Makes a class of Keras keep the arguments that its objects are made with."""
+    released = vars(cls).get('__new__')
+
+    def __new__(subclass, *args, **kwargs):
+        if released is not None:
+            new = released.__func__(subclass, *args, **kwargs)
+        else:
+            inherited = super(cls, subclass).__new__
+            is_object = inherited is object.__new__  # It takes no arguments.
+            new = inherited(subclass, *(() if is_object else args),
+                            **({} if is_object else kwargs))
+        if type(new) is subclass:
+            keep(new, args, kwargs)
+        return new
+
+    if released is None:
+        # Not a function: `inspect.signature` of a class shall find `__init__`.
+        cls.__new__ = staticmethod(__new__.__call__)
+    elif not hasattr(released.__func__, '__wrapped__'):
+        cls.__new__ = functools.wraps(released.__func__)(__new__)
+
+
+def keep(layer, args, kwargs):
+    """Keeps the arguments of a constructor on a new layer."""
+    with contextlib.suppress(Exception):  # E.g. of a list that contains itself.
+        # Not `setattr`, which may be the user's or may track the value.
+        vars(layer)[_ARGUMENTS] = None
+        vars(layer)[_ARGUMENTS] = Arguments(
+            copied(args, _kept),
+            copied(_without_weights(type(layer), kwargs), _kept))
+
+
+def keep_first_call(layer, own):
+    """Keeps the attributes of a layer that is about to be called for the first time,
+    and those of the layers that it holds.
+
+    # Arguments
+        layer: a layer.
+        own: the names of the attributes that Keras itself sets on each layer.
+    """
+    known = vars(layer).get(_FIRST_CALL)
+    is_model = hasattr(layer, '_is_graph_network')  # It computes nothing itself.
+    if not is_model and (known is None or known.owner != id(layer)):
+        vars(layer)[_FIRST_CALL] = first = FirstCall(layer)
+        held = _keep_attributes(layer, first.attributes, {*own, _FIRST_CALL})
+        for each in held:  # The list may grow in the loop.
+            if is_recorded(each):
+                keep_first_call(each, own)
+            elif _is_of_user(type(each)) and id(each) not in first.objects:
+                first.objects[id(each)] = each, {}
+                held += _keep_attributes(each, first.objects[id(each)][1])
+        _keep_closures(layer)
+
+
+def keep_first_call_with(layer, attributes):
+    """Replaces attributes that were kept at the first call of a layer."""
+    first = first_call_of(layer)
+    if first is not None:
+        first.objects.clear()
+        for name, value in first.attributes.items():
+            if name in attributes and type(value) not in ATOMS:
+                first.attributes[name] = copied(attributes[name])
+
+
+def _keep_attributes(holder, kept, left_out=()):
+    """Copies the attributes of an object into the dict `kept`; returns the objects
+    in them as a list."""
+    found = []
+    for name, value in list(vars(holder).items()):
+        if name not in left_out:
+            with contextlib.suppress(RecursionError):  # It contains itself.
+                value = copied(value)
+            kept[name] = value
+            found += [each for each in leaves(value) if type(each) not in ATOMS]
+    return found
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_of_user(cls):
+    """Returns whether the objects of a class are searched for what they hold."""
+    return '__dict__' in dir(cls) and not (
+        is_of_keras(cls) or is_opaque_class(cls) or issubclass(cls, FUNCTIONS))
+
+
+def _keep_closures(layer):
+    """Keeps what the closures of the functions among the arguments hold."""
+    arguments = vars(layer).get(_ARGUMENTS)
+    if arguments is not None:
+        arguments.closures = [
+            (each, [content_of(cell) for cell in each.__closure__])
+            for each in leaves([arguments.args, arguments.kwargs])
+            if isinstance(each, types.FunctionType) and each.__closure__]
+
+
+def is_recorded(value):
+    """Returns whether the arguments of an object's constructor are kept."""
+    return _ARGUMENTS in getattr(value, '__dict__', ())
+
+
+def arguments_of(layer):
+    """Returns the `Arguments` that a layer was made with.
+
+    # Raises
+        NotKnown: if they are not known, e.g. because the layer was made by
+            `pickle`, or an argument can be read only once.
+    """
+    arguments = vars(layer).get(_ARGUMENTS)
+    if arguments is None or not _is_new_of_keras(type(layer)):
+        raise NotKnown('the arguments of its constructor are not known')
+    return Arguments(copied(arguments.args, _alive),
+                     copied(arguments.kwargs, _alive), arguments.closures)
+
+
+def first_call_of(layer):
+    """Returns the `FirstCall` of a layer, or None if it is not known."""
+    first = vars(layer).get(_FIRST_CALL)
+    return first if first is not None and first.owner == id(layer) else None
+
+
+def copied(value, leaf=lambda value: value):
+    """Returns a copy of nested containers, without those of other classes.
+
+    # Arguments
+        leaf: function that is applied to all else that they hold.
+    """
+    if type(value) in _DICTS:
+        new = copy.copy(value)
+        for key, each in value.items():
+            new[key] = copied(each, leaf)
+        return new
+    if type(value) in _COLLECTIONS:
+        return type(value)([copied(each, leaf) for each in value])
+    return leaf(value)
+
+
+def leaves(value):
+    """Returns what nested containers hold, as a list."""
+    found = []
+    with contextlib.suppress(Exception):  # It contains itself.
+        copied(value, lambda each: found.append(each) or each)
+    return found
+
+
+def _kept(value):
+    if hasattr(type(value), '__next__'):
+        raise NotKnown('an iterator can be read only once')
+    if hasattr(type(value), 'nbytes') and value.nbytes > _LARGE:
+        return LargeArray(value)
+    return value
+
+
+def _alive(value):
+    if type(value) is not LargeArray:
+        return value
+    array = value()
+    if array is None:
+        raise NotKnown('a large array among the arguments of its constructor does '
+                       'not exist any more')
+    return array
+
+
+def _without_weights(cls, kwargs):
+    """Returns keyword arguments without initial values for weights.
+
+    Layers of Keras take them, and pass them on; for layers of others, a parameter of
+    this name may be anything.
+    """
+    is_other = 'weights' in parameters_of(cls)[0] and not is_of_keras(cls)
+    if 'weights' not in kwargs or is_other:
+        return kwargs
+    return {name: value for name, value in kwargs.items() if name != 'weights'}
+
+
+@functools.lru_cache(maxsize=1024)
+def parameters_of(cls):
+    """Returns the names of the arguments of a class's constructor, as a list in
+    order, and whether it takes any others by name."""
+    try:
+        parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
+    except (TypeError, ValueError):
+        return [], False
+    kinds = [each.kind for each in parameters]
+    return [each.name for each in parameters
+            if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)
+            ], inspect.Parameter.VAR_KEYWORD in kinds
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_new_of_keras(cls):
+    """Returns whether `__new__` of a class is Keras's: another one may have got
+    other arguments than the constructor."""
+    return is_of_keras(next(base for base in cls.__mro__ if '__new__' in vars(base)))
+
+
+def is_of_keras(cls):
+    """Returns whether Keras itself defines a class."""
+    return str(cls.__module__).split('.')[0] == 'keras'
