@@ -32,7 +32,7 @@ from .description import AT_PLACE, Description, differences
 from .difference import (CRASH, GRAPH, OUTCOMES, Difference, ModelError, Report,
                          of_generation)
 from .graphs import graphs
-from .independence import Belongings, changes, snapshot
+from .independence import Belongings, changes
 from .messages import shortened, summary
 from .original import Original, first_that_holds
 from .saving import saving_differences
@@ -87,7 +87,8 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
         other = _Other(build, seed)
         found, parent, first, earlier = [], model, None, [original.belongings]
         for generation in range(1, depth + 1):
-            before = snapshot(parent)
+            belongings = earlier[-1]
+            before = belongings.snapshot()
             try:
                 clone, new_ops = graphs.ops_while(lambda: clone_model(parent))
             except Exception as error:
@@ -97,7 +98,7 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
                                                summary(error))]
             else:
                 is_first = parent is model
-                new = changes(before, snapshot(parent))
+                new = changes(before, belongings.snapshot())
                 if is_first and fresh_weights and _is_built(clone):
                     new += original.kept_weights(clone.get_weights(), other.weights)
                 new += _compare(original, clone, earlier, locate,

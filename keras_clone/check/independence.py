@@ -8,7 +8,7 @@ from .description import Description
 from .difference import SHARING, Difference
 from .graphs import graphs
 from .held import held_by
-from .values import NOTHING, all_close
+from .values import NOTHING
 
 
 class Belongings:
@@ -34,9 +34,32 @@ class Belongings:
             for arguments in graphs.arguments_of(node)
             for each in _containers(arguments)}
 
+    @classmethod
+    def of(cls, model):
+        """Returns those of a `Model` that was not built on tensors."""
+        return cls(Description(model))
+
     def variables(self):
         """Returns the variables among the parts."""
         return [each for _, each in self.parts.values() if graphs.is_variable(each)]
+
+    def snapshot(self):
+        """Records all of the model that cloning it must not change.
+
+        # Returns
+            What `changes` compares. It keeps the recorded objects alive.
+        """
+        notes, kept = {}, []
+        for path, layer in self.description.located_layers():
+            for name, value in sorted(vars(layer).items()):
+                _note(notes, kept, (path, name), value)
+        held = [(path, each) for path, each in self.parts.values()
+                if graphs.is_variable(each)]
+        values = graphs.values_of([each for _, each in held])
+        for i, ((path, _), value) in enumerate(zip(held, values)):
+            _note(notes, kept, (path, 'the value of', f'variable {i}'), value)
+        _note(notes, kept, ('', 'custom objects'), keras.utils.get_custom_objects())
+        return notes, kept
 
     def shared_with(self, other):
         """Returns the `Difference`s: what another model has of these."""
@@ -68,36 +91,20 @@ def _containers(value):
             yield from _containers(each)
 
 
-def effects(mine, its, evaluate, outputs):
-    """Changes the variables of a model, then those of its clone, and looks whether
-    this changes the other one.
+def changed_by(mine, its):
+    """Returns whether changing the variables of one model changes those of another.
 
     # Arguments
-        mine: the `Belongings` of the model.
-        its: those of the clone.
-        evaluate: function that returns the outputs of the clone.
-        outputs: the outputs of the clone.
-
-    # Returns
-        List of `Difference`s. All variables have their values again.
+        mine: the `Belongings` of the model that should stay as it is.
+        its: those of the model whose variables are changed, for a moment.
     """
-    found = []
-    with _Changed(mine.variables()):
-        depends = not all_close(outputs, evaluate())
-    if depends and all_close(outputs, evaluate()):  # They are not random.
-        found.append(Difference(SHARING, '', 'what it computes from',
-                                'variables of its own', "the original's"))
     values = graphs.values_of(mine.variables())
-    with _Changed(its.variables()):
+    with Changed(its.variables()):
         now = graphs.values_of(mine.variables())
-    if any(x.tobytes() != y.tobytes() for x, y in zip(values, now)):
-        found.append(Difference(
-            SHARING, '', 'the original when the weights of the clone change',
-            'no change', 'other values'))
-    return found
+    return any(x.tobytes() != y.tobytes() for x, y in zip(values, now))
 
 
-class _Changed:
+class Changed:
     """Context in which numbers are added to variables."""
 
     def __init__(self, variables):
@@ -113,29 +120,6 @@ class _Changed:
 
 
 # Before and after cloning
-
-
-def snapshot(model):
-    """Records everything about a model that cloning it must not change.
-
-    # Arguments
-        model: a `Model` instance.
-
-    # Returns
-        What `changes` compares. It keeps the recorded objects alive.
-    """
-    notes, kept = {}, []
-    layers = Description(model).located_layers()
-    for path, layer in layers:
-        for name, value in sorted(vars(layer).items()):
-            _note(notes, kept, (path, name), value)
-    held = [(path, each) for path, each in held_by(layers).values()
-            if graphs.is_variable(each)]
-    values = graphs.values_of([each for _, each in held])
-    for i, ((path, _), value) in enumerate(zip(held, values)):
-        _note(notes, kept, (path, 'the value of', f'variable {i}'), value)
-    _note(notes, kept, ('', 'custom objects'), keras.utils.get_custom_objects())
-    return notes, kept
 
 
 def _note(notes, kept, place, value):
@@ -163,7 +147,7 @@ def changes(before, after):
     """Compares two snapshots of a model.
 
     # Arguments
-        before: what `snapshot` returned before the model was cloned.
+        before: what `Belongings.snapshot` returned before the model was cloned.
         after: what it returned afterwards.
 
     # Returns

@@ -3,9 +3,10 @@ import numpy as np
 
 from . import random_values
 from .description import Description
-from .difference import GRAPH, NUMBERS, PREDICT, Difference, ModelError
+from .difference import (GRAPH, NUMBERS, PREDICT, SHARING, Difference,
+                         ModelError)
 from .graphs import graphs
-from .independence import Belongings, effects
+from .independence import Belongings, Changed, changed_by
 from .messages import one_line, summary
 from .values import all_close, arrays_close, distance, is_finite
 
@@ -152,7 +153,9 @@ class Original:
         try:
             self._copy_weights(clone, its.description)
             evaluate = graphs.evaluator(clone, self.values, on=self.on, state=state)
-            outputs = evaluate()
+            with Changed(self.belongings.variables() if self.on is None else []):
+                suspects = self._differing(evaluate())
+            outputs = evaluate() if suspects else self.outputs
         except Exception as error:
             texts = PREDICT, 'predict', 'outputs', summary(error)
         else:
@@ -160,13 +163,33 @@ class Original:
             random = self._random_among(differing, state)
             self.not_compared += [self._name_of(i) + ' (random)' for i in random]
             if random == differing:
-                return (effects(self.belongings, its, evaluate, outputs)
-                        if self.on is None else [])
+                return self._effects(its, state, [i for i in suspects
+                                                  if i not in differing])
             texts = (NUMBERS, 'outputs', "the original's",
                      distance(self.outputs, outputs))
         layer = (self._first_layer_to_differ(clone, its.description, state)
                  if locate else '')
         return [Difference(texts[0], layer, *texts[1:])]
+
+    def _effects(self, its, state, suspects):
+        """Returns `Difference`s where a change of the variables of one of the models
+        changes the other one.
+
+        # Arguments
+            suspects: places of the outputs of the clone that were other ones while
+                the variables of the model were changed.
+        """
+        if self.on is not None:
+            return []
+        found = []
+        if self._random_among(suspects, state) != suspects:
+            found.append(Difference(SHARING, '', 'what it computes from',
+                                    'variables of its own', "the original's"))
+        if changed_by(self.belongings, its):
+            found.append(Difference(
+                SHARING, '', 'the original when the weights of the clone change',
+                'no change', 'other values'))
+        return found
 
     def _state_for(self, its):
         """Returns what makes a clone draw the numbers of the model: pairs (its

@@ -1,7 +1,6 @@
 """Values as flat lists of what they hold at each place, and whether these agree."""
 import base64
 import functools
-import inspect
 import marshal
 import re
 import types
@@ -117,7 +116,7 @@ def _parts_of(value):
         yield ' defaults', [value.__defaults__, value.__kwdefaults__]
         for name, cell in zip(value.__code__.co_freevars, value.__closure__ or ()):
             yield f', its {name}', _content(cell)
-    elif hasattr(value, 'get_config') and not inspect.isclass(value):
+    elif hasattr(type(value), 'get_config'):
         yield '', _config_of(value)
 
 

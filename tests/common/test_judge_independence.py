@@ -5,7 +5,7 @@ from types import SimpleNamespace as Named
 import pytest
 from keras import layers, utils
 from keras.layers import Input
-from keras_clone.check.independence import changes, snapshot
+from keras_clone.check.independence import Belongings, changes
 
 from judging import chain, check, every_kind_of_layer, found, not_on_cntk, Own
 from judging import Owner, Power, powers
@@ -52,9 +52,10 @@ def test_change_of_a_weight_of_the_original_is_found():
 
 def test_snapshots_of_an_untouched_model_are_the_same():
     model = every_kind_of_layer()
-    before = snapshot(model)
+    belongings = Belongings.of(model)
+    before = belongings.snapshot()
     model.get_config()
-    assert changes(before, snapshot(model)) == []
+    assert changes(before, belongings.snapshot()) == []
 
 
 class Scaled(layers.Layer):
@@ -70,8 +71,8 @@ class Scaled(layers.Layer):
 
 @not_on_cntk
 def test_snapshots_of_a_model_with_a_scalar_weight_are_the_same():
-    model = chain(Scaled())
-    assert changes(snapshot(model), snapshot(model)) == []
+    belongings = Belongings.of(chain(Scaled()))
+    assert changes(belongings.snapshot(), belongings.snapshot()) == []
 
 
 def variable_of(layer):

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from keras import layers
 from keras_clone.check import compare
-from keras_clone.check.independence import changes, snapshot
+from keras_clone.check.independence import Belongings, changes
 
 from judging import chain, check, found, not_on_cntk, on_tensorflow, Own
 from judging import fresh_state  # noqa: F401
@@ -54,7 +54,8 @@ def test_guard_random_numbers_in_training_are_the_same_for_both():
 def test_comparing_leaves_the_model_as_it_was():
     model, clone = (chain(Own(name='middle', decay=2.)) for _ in range(2))
     model(np.ones((1, 3), 'float32')) if not IS_KERAS2 else None
-    before = snapshot(model)
+    belongings = Belongings.of(model)
+    before = belongings.snapshot()
     assert compare(model, clone) == []
-    assert changes(before, snapshot(model)) == []
+    assert changes(before, belongings.snapshot()) == []
     assert value_of(model.get_layer('middle').mean).tolist() == [1, 1, 1]

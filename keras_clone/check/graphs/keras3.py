@@ -55,7 +55,10 @@ class Keras3Graphs(Graphs):
         return isinstance(value, Operation)
 
     def as_array(self, value):
-        return ops.convert_to_numpy(value) if ops.is_tensor(value) else None
+        try:
+            return ops.convert_to_numpy(value) if ops.is_tensor(value) else None
+        except Exception:   # An object of the user's may answer in any way.
+            return None
 
     def belongs_to_keras(self, tensor):
         generator = global_state.get_global_attribute('global_seed_generator')
