@@ -5,7 +5,7 @@ from types import SimpleNamespace as Named
 import numpy as np
 import pytest
 from keras import backend as K
-from keras_clone.check.graphs import computing_keras2, graphs
+from keras_clone.check.graphs import graphs, keras2
 
 from judging import fresh_state  # noqa: F401
 
@@ -36,7 +36,7 @@ def test_graph_of_tensorflow_2_is_that_of_its_keras_backend(monkeypatch, tensorf
     graph = object()
     monkeypatch.setattr(tensorflow, '__version__', '2.0.0')
     monkeypatch.setattr(backend, 'get_graph', lambda: graph, raising=False)
-    assert computing_keras2.current_graph() is graph
+    assert keras2.current_graph() is graph
 
 
 def test_fresh_state_on_tensorflow_2_is_a_new_graph(monkeypatch, tensorflow):
@@ -70,7 +70,7 @@ class Eager:
 
 def test_eager_variable_has_its_value():
     variable = Eager()
-    assert computing_keras2.function_of([], [variable])()[0].tolist() == [1, 1]
+    assert keras2.function_of([], [variable])()[0].tolist() == [1, 1]
 
 
 def test_session_of_tensorflow_before_1_13_leaves_out_what_it_lacks(monkeypatch,
@@ -80,7 +80,7 @@ def test_session_of_tensorflow_before_1_13_leaves_out_what_it_lacks(monkeypatch,
     config = Named(graph_options=options)
     monkeypatch.setattr(v1, 'ConfigProto', lambda **kwargs: config)
     monkeypatch.setattr(v1, 'Session', lambda **kwargs: kwargs)
-    assert computing_keras2.session('graph') == {
+    assert keras2.session('graph') == {
         'graph': 'graph', 'config': config}
 
 
