@@ -6,6 +6,7 @@ those of a model and its clone are equal, although nothing in one is in the othe
 import collections
 import inspect
 
+import keras
 import numpy as np
 
 from .difference import GRAPH, Difference
@@ -260,20 +261,23 @@ class Description:
         return (f' (call {call.number})' if call.number else '') + where
 
     def _describe_call(self, key, call, node):
-        call = self._text_of(key, call)
+        text, network = self._text_of(key, call), self.layers[call.network]
         for i, x in enumerate(node.input_tensors):
-            self._set(CONNECTIONS, key, f'input {i}{call}', self._leaf(x))
-        self._set(CONNECTIONS, key, 'number of input tensors' + call,
+            self._set(CONNECTIONS, key, f'input {i}{text}', self._leaf(x))
+        self._set(CONNECTIONS, key, 'number of input tensors' + text,
                   len(node.input_tensors))
         for what, masks in zip(('input mask', 'output mask'),
                                graphs.masks_of(node)):
             for i, mask in enumerate(masks):
                 number = f' {i}' if len(masks) > 1 else ''
-                self._set(CONNECTIONS, key, what + number + call,
+                self._set(CONNECTIONS, key, what + number + text,
                           NO_MASK if mask is None else Label('a mask'))
-        self._set(CONNECTIONS, key, 'output shapes' + call, graphs.shapes_of(node))
-        for arguments in graphs.arguments_of(node):
-            self._set_leaves(ARGUMENTS, key, 'call argument', arguments, call)
+        self._set(CONNECTIONS, key, 'output shapes' + text, graphs.shapes_of(node))
+        # A `Sequential` makes its calls itself. What Keras notes of them depends on
+        # where it was called first, and it passes its own arguments on instead.
+        if not isinstance(network, keras.models.Sequential):
+            for arguments in graphs.arguments_of(node):
+                self._set_leaves(ARGUMENTS, key, 'call argument', arguments, text)
 
     def _leaf(self, value):
         """Returns what stands for a value, for `leaves_of`."""

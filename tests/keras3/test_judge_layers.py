@@ -4,6 +4,7 @@ import pytest
 from keras import layers, Model
 from keras.models import clone_model
 from keras_clone.check import check_clone, gallery
+from keras_clone.check.graphs import graphs
 
 from judging import adapted, on_tensorflow
 from major_versions import chain
@@ -95,3 +96,42 @@ def test_guard_masks_of_a_model_that_begins_at_a_hidden_tensor(assert_faithful):
 ])
 def test_guard_what_was_adapted_is_cloned(build, assert_faithful):
     assert_faithful(build)
+
+
+class TwoSequentials(layers.Layer):
+    """Calls models that are built in that call, if they are not yet."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.both = [keras.Sequential([layers.Dropout(.1, name=name + '_dropout'),
+                                       layers.Dense(3, name=name + '_dense')],
+                                      name=name) for name in 'ab']
+
+    def build(self, input_shape):
+        self.built = True
+
+    def call(self, inputs):
+        return self.both[1](self.both[0](inputs))
+
+
+def two_sequentials(are_built=False):
+    layer = TwoSequentials(name='two')
+    for each in layer.both if are_built else ():
+        each.build((None, 3))
+    return chain(lambda: layer)()
+
+
+def arguments_in(model):
+    """The arguments of the call of the last layer in a model of `TwoSequentials`."""
+    layer = model.get_layer('two').both[1].layers[-1]
+    return layer._inbound_nodes[0].arguments.kwargs
+
+
+def test_guard_arguments_of_calls_that_a_sequential_makes():
+    def clone(model):
+        with graphs.fresh_state(12345):
+            made = two_sequentials(are_built=True)
+        assert arguments_in(made) != arguments_in(model)
+        return made
+    report = check_clone(two_sequentials, clone, saving=False, depth=1)
+    assert list(map(str, report.differences)) == []
