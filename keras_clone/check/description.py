@@ -131,17 +131,12 @@ class Description:
         self._set(PARTS, key, 'sharing', Label('a layer of its own'))
         self._keys[id(layer)] = key
         self.layers[key], self.paths[key] = layer, path
-        for label, each in self._layers_in(layer):
+        for label, each in graphs.inner_layers(layer):
             if id(each) not in self._left_out:
                 if not graphs.is_network(layer):
                     self._inner.add(key + (label,))
                 self._add_layer(key + (label,),
                                 f'{path}/{each.name}' if path else each.name, each)
-
-    def _layers_in(self, layer):
-        if graphs.is_network(layer):
-            return [(each.name, each) for each in graphs.layers_of(layer)]
-        return graphs.inner_layers(layer)
 
     def _describe(self, key, layer):
         self._set(PARTS, key, 'class', type(layer))

@@ -3,8 +3,6 @@ import abc
 import collections
 import contextlib
 
-import keras
-
 
 class Graphs(abc.ABC):
     """Functions about models, with a subclass for each major version of Keras.
@@ -78,13 +76,19 @@ class Graphs(abc.ABC):
     def layers_of(self, network):
         """Returns the layers of a network, in their order."""
 
-    @abc.abstractmethod
     def inner_layers(self, layer):
-        """Returns the layers that a layer other than a network holds.
+        """Returns the layers that a layer or network holds.
 
         # Returns
             A list of pairs (label that the layer in a clone has as well, layer).
         """
+        if self.is_network(layer):
+            return [(each.name, each) for each in self.layers_of(layer)]
+        return self.held_layers(layer)
+
+    @abc.abstractmethod
+    def held_layers(self, layer):
+        """Returns `inner_layers` of a layer other than a network."""
 
     @abc.abstractmethod
     def weights_of(self, layer):
@@ -146,10 +150,6 @@ class Graphs(abc.ABC):
     @abc.abstractmethod
     def shapes_of(self, node):
         """Returns the shapes, and other properties, of the outputs of a node."""
-
-    def backend_name(self):
-        """Returns the name of the backend: `tensorflow`, `theano`, `jax`..."""
-        return keras.backend.backend()
 
     def ops_while(self, function):
         """Calls a function and returns the ops that it added to the backend's graph.

@@ -84,8 +84,9 @@ class Keras2Graphs(Graphs):
     def layers_of(self, network):
         return network._layers
 
-    def inner_layers(self, layer):
-        """They are labelled by the attribute that holds them."""
+    def held_layers(self, layer):
+        """They are labelled by the attribute that holds them, those of a subclassed
+        model by their position."""
         if isinstance(layer, Network):
             return [(str(i), each) for i, each in enumerate(layer._layers)]
         found = []

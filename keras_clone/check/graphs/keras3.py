@@ -95,14 +95,10 @@ class Keras3Graphs(Graphs):
                     if not any(each is other for other in network.operations)]
         return list(network.operations) + attached
 
-    def inner_layers(self, layer):
+    def held_layers(self, layer):
         """They are labelled by their position."""
-        if self.is_network(layer):
-            held = self.layers_of(layer)
-        elif isinstance(layer, Layer):
-            held = layer._layers
-        else:
-            held = [each for each in vars(layer).values() if self.is_layer(each)]
+        held = layer._layers if isinstance(layer, Layer) else [
+            each for each in vars(layer).values() if self.is_layer(each)]
         return [(str(i), each) for i, each in enumerate(held)]
 
     def weights_of(self, layer):
