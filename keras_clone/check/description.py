@@ -380,23 +380,31 @@ def differences(mine, its, again=None):
         group, key, _ = fact
         return group, names.index(key[0]) if key and key[0] in names else -1
 
-    facts = sorted(dict.fromkeys(list(mine.facts) + list(its.facts)), key=place)
     common = {key for _, key, _ in mine.facts} & {key for _, key, _ in its.facts}
     found, done = [], set()
-    for group, key, what in facts:
+    for fact, x, y in sorted(_unlike(mine.facts, its.facts),
+                             key=lambda each: place(each[0])):
+        group, key, what = fact
         if key not in common or not done.isdisjoint(_wider(key, what)):
             continue
-        x, y = (each.facts.get((group, key, what), NOTHING) for each in (mine, its))
         if isinstance(x, Raised):   # The clone may answer or not.
             done.add((key, what + ':'))
-        elif not (same(x, y) or x is NO_MASK and graphs.MASKS_MAY_APPEAR or
-                  group == ANSWERS and _is_own(x, (group, key, what), again)):
+        elif not (x is NO_MASK and graphs.MASKS_MAY_APPEAR or
+                  group == ANSWERS and _is_own(x, fact, again)):
             found.append(_difference(mine.paths.get(key, its.paths.get(key)),
                                      what, x, y))
             done.add((key, '' if what in ('sharing', 'class') else
                       AT_PLACE if what.startswith(AT_PLACE) else
                       what + ':' if isinstance(y, Raised) else what))
     return found + _more_calls(mine, its)
+
+
+def _unlike(mine, its):
+    """Yields the facts in which two dicts differ, with both values."""
+    for fact in dict.fromkeys([*mine, *its]):
+        x, y = mine.get(fact, NOTHING), its.get(fact, NOTHING)
+        if not same(x, y):
+            yield fact, x, y
 
 
 def _is_own(answer, fact, again):

@@ -26,16 +26,21 @@ def held_by(layers, stops=()):
     # Returns
         A dict: id -> (path of the nearest of the layers, the object).
     """
-    seen, found = dict.fromkeys(stops), {}
-    waiting = collections.deque(layers)
+    seen, found, waiting = dict.fromkeys(stops), {}, collections.deque()
+
+    def wait_for(path, values):
+        for value in values:
+            if id(value) not in seen and not isinstance(value, STOPS):
+                seen[id(value)] = value  # Kept alive: no id may be used twice.
+                waiting.append((path, value))
+
+    for path, layer in layers:
+        wait_for(path, [layer])
     while waiting:
         path, value = waiting.popleft()
-        if id(value) in seen or isinstance(value, STOPS):
-            continue
-        seen[id(value)] = value  # Kept alive: no id may be used twice.
         if graphs.is_part(value):
             found[id(value)] = path, value
-        waiting.extend((path, each) for each in referents(value))
+        wait_for(path, referents(value))
     return found
 
 

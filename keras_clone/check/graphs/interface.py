@@ -2,6 +2,9 @@
 import abc
 import collections
 import contextlib
+import random
+
+import numpy as np
 
 
 class Graphs(abc.ABC):
@@ -71,6 +74,24 @@ class Graphs(abc.ABC):
     @abc.abstractmethod
     def inputs_of(self, model):
         """Returns the inputs of a model, for `random_values.draw_inputs`."""
+
+    def consumers(self, layer):
+        """Returns the layers that what goes into a layer reaches before one that has
+        weights of its own; the layer itself included."""
+        found, waiting = {}, [layer]
+        while waiting:
+            layer = waiting.pop()
+            if layer is None or id(layer) in found:
+                continue
+            found[id(layer)] = layer
+            if self.is_network(layer):
+                waiting += [x._keras_history[0]
+                            for x in self.inputs_and_outputs(layer)[0]]
+            else:
+                waiting += [each for _, each in self.inner_layers(layer)]
+            if not getattr(layer, 'weights', []):
+                waiting += map(self.layer_of, layer._outbound_nodes)
+        return list(found.values())
 
     @abc.abstractmethod
     def layers_of(self, network):
@@ -166,14 +187,27 @@ class Graphs(abc.ABC):
 
     # Computing
 
-    @abc.abstractmethod
+    @contextlib.contextmanager
     def fresh_state(self, seed=0):
-        """Returns a context in which nothing was built yet: names start at number 1.
+        """Context in which nothing was built yet: names start at number 1.
 
         # Arguments
             seed: for the random numbers from which Keras draws the seeds of
                 initializers. Their previous state is restored afterwards.
         """
+        states = random.getstate(), np.random.get_state()
+        random.seed(seed)
+        np.random.seed(seed)
+        try:
+            with self.fresh_names(seed):
+                yield
+        finally:
+            random.setstate(states[0])
+            np.random.set_state(states[1])
+
+    @abc.abstractmethod
+    def fresh_names(self, seed):
+        """Returns the context of `fresh_state`, but for Python and NumPy."""
 
     def inputs_to_feed(self, model, values):
         """Returns arrays for the inputs of a model: the given ones, unless an input

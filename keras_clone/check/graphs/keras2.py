@@ -22,7 +22,7 @@ from keras.models import Model
 from keras.models import Sequential
 
 from .interface import Graphs
-from ..random_values import Input, consumers
+from ..random_values import Input
 
 
 RATE = .1   # Of a step of training.
@@ -67,19 +67,8 @@ class Keras2Graphs(Graphs):
     def inputs_of(self, model):
         layers = [x._keras_history[0] for x in model.inputs]
         return [Input(K.int_shape(x), K.dtype(x), getattr(layer, 'sparse', False),
-                      consumers(layer, self._onward))
+                      self.consumers(layer))
                 for x, layer in zip(model.inputs, layers)]
-
-    def _onward(self, layer):
-        """Returns the layers to which a layer passes its input on: those in it and,
-        if it has no weights, those after it."""
-        if isinstance(layer, Network):
-            reached = list(getattr(layer, '_input_layers', []))
-        else:
-            reached = [each for _, each in self.inner_layers(layer)]
-        if not layer.weights:
-            reached += [node.outbound_layer for node in layer._outbound_nodes]
-        return reached
 
     def layers_of(self, network):
         return network._layers
@@ -158,17 +147,8 @@ class Keras2Graphs(Graphs):
             op.type for op in ops if op.type not in NOT_COUNTED and
             not any(map(_sets_value, [op] + list(op.control_inputs))))
 
-    @contextlib.contextmanager
-    def fresh_state(self, seed=0):
-        """Keras 2 draws its seeds from NumPy."""
-        random_state = np.random.get_state()
-        np.random.seed(seed)
-        try:
-            with (_fresh_graph(seed) if K.backend() == 'tensorflow' else
-                  _fresh_names()):
-                yield
-        finally:
-            np.random.set_state(random_state)
+    def fresh_names(self, seed):
+        return _fresh_graph(seed) if K.backend() == 'tensorflow' else _fresh_names()
 
     def evaluator(self, model, values, nodes=None, on=None, state=()):
         """There are no generators with a state."""

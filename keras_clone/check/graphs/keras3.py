@@ -7,7 +7,6 @@ that it returned.
 import collections
 import contextlib
 import os
-import random
 import re
 import tempfile
 
@@ -27,7 +26,7 @@ from keras.src.trainers.compile_utils import CompileLoss
 from keras.src.utils.tracking import Tracker
 
 from .interface import Graphs
-from ..random_values import Input, consumers
+from ..random_values import Input
 
 
 RATE = .1   # Of a step of training.
@@ -71,21 +70,8 @@ class Keras3Graphs(Graphs):
 
     def inputs_of(self, model):
         return [Input(x.shape, x.dtype, x.sparse,
-                      consumers(x._keras_history.operation, self._onward))
+                      self.consumers(x._keras_history.operation))
                 for x in self.graph_of(model).inputs]
-
-    def _onward(self, operation):
-        """Returns the operations to which one passes its input on: those in it and,
-        if it has no weights, those after it."""
-        if self.is_network(operation):
-            inputs, _ = self.inputs_and_outputs(operation)
-            layers = [x._keras_history.operation for x in inputs]
-            reached = [layer for layer in layers if layer is not None]
-        else:
-            reached = [each for _, each in self.inner_layers(operation)]
-        if not getattr(operation, 'weights', []):
-            reached += [node.operation for node in operation._outbound_nodes]
-        return reached
 
     def layers_of(self, network):
         """Layers that are in attributes but not in the graph come last."""
@@ -166,20 +152,14 @@ class Keras3Graphs(Graphs):
                 for x in node.output_tensors]
 
     @contextlib.contextmanager
-    def fresh_state(self, seed=0):
-        """Keras draws its seeds from Python's random numbers."""
-        states = random.getstate(), np.random.get_state()
+    def fresh_names(self, seed):
         names = global_state.get_global_attribute('object_name_uids')
         global_state.set_global_attribute('object_name_uids',
                                           collections.defaultdict(int))
-        random.seed(seed)
-        np.random.seed(seed)
         try:
             yield
         finally:
             global_state.set_global_attribute('object_name_uids', names)
-            random.setstate(states[0])
-            np.random.set_state(states[1])
 
     def seeds_of(self, layer):
         return [each.state for each in getattr(layer, '_seed_generators', [])]
