@@ -60,6 +60,8 @@ class Description:
         model: a `Model`.
         on: list of the tensors that it was built on, if it was, or that stand for
             these in the original: what leads to them is left out.
+        like: the `Description` of the original, if it is that of a clone: a layer
+            that has only another name has the key of the one in its place.
 
     # Attributes
         facts: dict: (group, key of a layer, text that says what) -> plain value.
@@ -70,8 +72,8 @@ class Description:
         nodes: dict: (key, `Call`) -> node.
     """
 
-    def __init__(self, model, on=None):
-        self.model, self.on = model, on
+    def __init__(self, model, on=None, like=None):
+        self.model, self.on, self._like = model, on, like
         self.layers, self.paths, self.nodes = {}, {}, {}
         self._facts, self._is_complete = {}, False
         self._keys, self._weights, self._inner = {}, {}, set()
@@ -131,12 +133,24 @@ class Description:
         self._set(PARTS, key, 'sharing', Label('a layer of its own'))
         self._keys[id(layer)] = key
         self.layers[key], self.paths[key] = layer, path
-        for label, each in graphs.inner_layers(layer):
+        for label, each in self._labelled(key, layer):
             if id(each) not in self._left_out:
                 if not graphs.is_network(layer):
                     self._inner.add(key + (label,))
                 self._add_layer(key + (label,),
                                 f'{path}/{each.name}' if path else each.name, each)
+
+    def _labelled(self, key, layer):
+        pairs = graphs.inner_layers(layer)
+        other = self._like and self.on is None and self._like.layers.get(key)
+        if not (other and graphs.is_network(other) and graphs.is_network(layer)):
+            return pairs
+        own, wanted = dict(pairs), graphs.inner_layers(other)
+        known = dict(wanted)
+        wanted += pairs[len(wanted):]
+        return [(name if name not in own and label not in known and
+                 type(one) is type(each) else label, each)
+                for (label, each), (name, one) in zip(pairs, wanted)]
 
     def _describe(self, key, layer):
         self._set(PARTS, key, 'class', type(layer))

@@ -200,7 +200,7 @@ def _compare(original, clone, earlier, locate=True, training=True, other=None):
     if not isinstance(clone, keras.models.Model):
         return [Difference(GRAPH, '', 'what cloning returns', 'a `Model`',
                            shortened(repr(clone)))]
-    its = Belongings(Description(clone, original.on))
+    its = Belongings(Description(clone, original.on, original.description))
     numbers = original.compare_outputs(clone, its, locate)
     in_graph = differences(original.description, its.description,
                            other and other.facts)

@@ -258,3 +258,15 @@ def test_config_that_only_the_original_has_is_found():
         return clone
     report = check(lambda: chain(end=Once(2, name='last')), clone)
     assert report.reason.endswith("expected an answer, got KeyError: 'units'")
+
+
+def test_layer_with_another_name_is_compared_with_the_one_in_its_place():
+    def build(name='middle', **arguments):
+        return chain(Dense(3, name=name, **arguments))
+
+    def in_graph(**arguments):
+        report = check(build, lambda model: build('other', **arguments))
+        return found(report, 'other graph')
+    only_names = [('middle', 'layer at place 2'), ('middle', 'configuration: name')]
+    assert in_graph() == only_names
+    assert ('middle', 'trainable') in in_graph(trainable=False)
