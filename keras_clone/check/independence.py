@@ -4,7 +4,7 @@ import hashlib
 import keras
 import numpy as np
 
-from .description import Description
+from .description import Description, tensors_in
 from .difference import SHARING, Difference
 from .graphs import graphs
 from .held import held_by
@@ -43,6 +43,14 @@ class Belongings:
         """Returns the variables among the parts."""
         return [each for _, each in self.parts.values() if graphs.is_variable(each)]
 
+    def computed(self):
+        """Yields pairs (path, tensor): those that no layer returned, such as masks,
+        among the arguments of calls."""
+        for (key, _), node in self.description.nodes.items():
+            for x in tensors_in(graphs.arguments_of(node)):
+                if not (graphs.is_part(x) or graphs.is_variable(x)):
+                    yield self.description.paths[key], x
+
     def snapshot(self):
         """Records all of the model that cloning it must not change.
 
@@ -67,6 +75,8 @@ class Belongings:
                  for key, (path, part) in other.parts.items() if key in self.parts]
         found += [place[:2] for key, place in other._containers.items()
                   if key in self._containers]
+        found += [(path, 'what it computes from') for path, x in other.computed()
+                  if any(id(each) in self.parts for each in graphs.sources(x))]
         return [Difference(SHARING, path, what, "the clone's own", "the original's")
                 for path, what in found]
 

@@ -2,7 +2,8 @@
 import numpy as np
 import pytest
 from keras import backend as K
-from keras.layers import Activation, Add, Dense, Embedding, Input, Lambda, SimpleRNN
+from keras.layers import (Activation, Add, Dense, Embedding, Input, Lambda, Layer,
+                          SimpleRNN)
 from keras.models import Model
 from keras_clone.check.faithfulness import ModelError
 from keras_clone.check.graphs import graphs
@@ -35,6 +36,24 @@ def test_mask_in_a_call_argument_has_to_be_the_partner():
     assert (report.outcome, report.layer) == ('cannot predict', 'rnn')
     assert ('rnn: call argument mask: expected mask of output 0 of embedding, got a '
             'tensor') in map(str, report.differences)
+
+
+class Ignores(Layer):
+
+    def call(self, inputs, options=None):
+        return 2 * inputs
+
+
+@on_tensorflow
+def test_what_was_computed_from_the_original_in_a_call_argument_is_found():
+    def build(model=None):
+        x = Input((3,), name='x')
+        y = Dense(3, name='dense')(x)
+        base = K.square(model.get_layer('dense').output if model else y)
+        return Model(x, Ignores(name='last')(y, options=base), name='model')
+    assert check(build, lambda model: build()).faithful
+    report = check(build, build)
+    assert (report.outcome, report.layer) == ('not independent', 'last')
 
 
 @on_tensorflow

@@ -49,6 +49,11 @@ class Graphs(abc.ABC):
         """Returns whether a tensor or variable belongs to no model."""
         return not (self.is_variable(tensor) or hasattr(tensor, '_keras_history'))
 
+    def sources(self, tensor):
+        """Returns the symbolic tensors that one is computed from, as far as the
+        backend tells."""
+        return []
+
     def as_array(self, value):
         """Returns a tensor of the backend that has a value as an array, or None."""
 

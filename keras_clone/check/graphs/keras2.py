@@ -46,6 +46,9 @@ class Keras2Graphs(Graphs):
     def is_variable(self, value):
         return is_variable(value)
 
+    def sources(self, tensor):
+        return [x for op in _ops_up_to([tensor]) for x in op.outputs]
+
     def is_layer(self, value):
         return isinstance(value, Layer)
 
@@ -425,16 +428,21 @@ def _has_loops():
 def _drawn(tensors):
     """Returns the random numbers that tensors are computed from, in an order that
     the graph alone determines; none where they cannot be fed."""
-    if K.backend() != 'tensorflow' or _has_loops():
+    ops = [] if K.backend() == 'tensorflow' and _has_loops() else _ops_up_to(tensors)
+    return [x for op in ops if op.type in RANDOM for x in op.outputs]
+
+
+def _ops_up_to(tensors):
+    """Returns the ops that tensors are computed by, where these can be listed."""
+    if K.backend() != 'tensorflow':
         return []
-    found, seen, waiting = [], set(), [x.op for x in reversed(tensors)]
+    found, waiting = {}, [x.op for x in reversed(tensors)]
     while waiting:
         op = waiting.pop()
-        if op not in seen:
-            seen.add(op)
-            found += op.outputs if op.type in RANDOM else []
+        if id(op) not in found:
+            found[id(op)] = op
             waiting += [x.op for x in reversed(op.inputs)]
-    return found
+    return list(found.values())
 
 
 def _is_eager():
