@@ -11,7 +11,7 @@ import tempfile
 
 import click
 import keras_clone
-from keras import models
+from keras import backend, models
 from keras_clone.check import drawing, faithfulness, gallery
 from keras_clone.check.difference import CRASH
 from keras_clone.check.graphs import graphs
@@ -69,8 +69,9 @@ def drawn():
 
 
 def _backend():
-    if graphs.backend_name() != 'tensorflow':
-        return graphs.backend_name()
+    name = backend.backend()
+    if name != 'tensorflow':
+        return name
     import tensorflow
     return 'TensorFlow ' + tensorflow.__version__[0]
 

@@ -17,7 +17,7 @@ from rich.progress import Progress
 import keras_clone
 
 from . import printing, processes, subjects
-from .failures import Failure, one_line, with_place
+from .messages import Failure, one_line, with_place
 
 # A line of `status`: the name of what is used, its release, its file or folder
 # (empty if it is not shown).

@@ -28,7 +28,6 @@ class Difference(typing.NamedTuple):
         got: what the clone has, as text.
         in_clones_clone: whether it is the clone's clone that differs, or a clone of
             that one.
-        in_attribute: whether it is in an attribute of a layer.
     """
     outcome: str
     layer: str
@@ -36,18 +35,11 @@ class Difference(typing.NamedTuple):
     expected: str
     got: str
     in_clones_clone: bool = False
-    in_attribute: bool = False
 
     def __str__(self):
         where = self.layer + ': ' if self.layer else ''
         whose = "the clone's clone: " if self.in_clones_clone else ''
         return f'{where}{whose}{self.what}: expected {self.expected}, got {self.got}'
-
-
-def unequal(layer, what, expected, got):
-    """Yields a `Difference` in the graph, if two things are not equal."""
-    if expected != got:
-        yield Difference(GRAPH, layer, what, str(expected), str(got))
 
 
 class Report(collections.namedtuple(

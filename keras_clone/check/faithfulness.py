@@ -1,49 +1,48 @@
-"""Decides whether a clone is a faithful clone of a model.
+"""Decides whether a clone is a faithful clone of a model, by what a user can see.
 
 A faithful clone computes the same function and has the same graph as the original,
 shares nothing with it, leaves it as it was, and can itself be cloned and saved:
 
 - The same function: right after `clone.set_weights(model.get_weights())`, equal
-  outputs, equal losses and equal weights after one step of training.
-- The same graph: same layers and names in the same order, same configuration, same
-  sharing, same calls with the same arguments, masks in the same places; at every
-  depth the same flags, order of weights and attributes; compiled with the same
-  settings; on TensorFlow, as many ops of each type as building the original added.
-- Independent: no layer, node, weight, tensor or call argument of the original is in
-  the clone, in anything that the clone holds, or among what it computes from; the
-  original is as before.
+  outputs and masks, in training as well, equal losses and equal weights after one
+  step. Initializers draw the clone's own weights anew.
+- The same graph: same layers and names in the same order, at every depth the same
+  flags, configurations, weights and order of weights, same sharing, same calls with
+  the same arguments, masks in the same places; the same answers of properties and
+  `get_` methods of users' classes; compiled with the same settings; on TensorFlow 1,
+  as many ops of each type as building the original added.
+- Independent: nothing that Python's garbage collector finds in the clone is a layer,
+  weight, tensor or call argument of the original; changing all variables of one
+  changes nothing about the other; the original is as before.
 - Able to be cloned and saved: the clone's clone is faithful; the clone saves and
   loads if the original does.
 
+An attribute on which nothing of this depends is no difference.
+
 `compare` looks at a model and its clone. `check_clone` builds the model, clones it
 and looks at everything. What is random is compared where both can draw the same
-numbers (Keras 3); otherwise the report lists it as not compared.
+numbers; otherwise the report lists it as not compared.
 """
 import warnings
 
 import keras
 
-from .bisection import first_that_holds
-from .building import built
-from .comparisons import graph_differences
-from .describing import describe, summary
+from .building import built, op_differences
+from .description import AT_PLACE, Description, differences
 from .difference import (CRASH, GRAPH, OUTCOMES, Difference, ModelError, Report,
                          of_generation)
 from .graphs import graphs
-from .independence import changes, independence_differences, snapshot
-from .ops import op_differences
-from .original import Original
-from .outputs import hidden_differences, output_differences
-from .pairing import pair
+from .independence import Belongings, changes
+from .messages import shortened, summary
+from .original import Original, first_that_holds
 from .saving import saving_differences
-from .training import training_differences
 
 __all__ = ['Difference', 'ModelError', 'OUTCOMES', 'Report', 'check_clone',
            'compare']
 
 
 def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True,
-                saving=True, locate=True, training=True):
+                saving=True, locate=True, training=True, fresh_weights=True):
     """Builds a model, clones it and decides whether the clone is faithful.
 
     Everything happens in a fresh state (on TensorFlow, a graph and a session of its
@@ -64,6 +63,7 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
         locate: whether to look for the layer at which cloning raises or outputs
             differ first. This builds and clones the model several more times.
         training: whether to compare losses and one step of training.
+        fresh_weights: whether the clone's weights should be drawn anew.
 
     # Returns
         A `Report`.
@@ -84,9 +84,11 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
         (model, own_inputs), ops = graphs.ops_while(lambda: built(build))
         given = own_inputs if inputs is None else inputs
         original = Original(model, given, seed, draw_weights=True)
-        found, parent, first = [], model, None
+        other = _Other(build, seed)
+        found, parent, first, earlier = [], model, None, [original.belongings]
         for generation in range(1, depth + 1):
-            before = snapshot(parent)
+            belongings = earlier[-1]
+            before = belongings.snapshot()
             try:
                 clone, new_ops = graphs.ops_while(lambda: clone_model(parent))
             except Exception as error:
@@ -96,31 +98,45 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
                                                summary(error))]
             else:
                 is_first = parent is model
-                new = (changes(before, snapshot(parent)) +
-                       _compare(original, clone, None if is_first else parent,
-                                locate=locate, training=training and is_first) +
-                       op_differences(ops, new_ops, exact_ops or not is_first,
-                                      [layer.name for layer in model.layers]))
+                new = changes(before, belongings.snapshot())
+                if is_first and fresh_weights and _is_built(clone):
+                    new += original.kept_weights(clone.get_weights(), other.weights)
+                new += _compare(original, clone, earlier, locate,
+                                training and is_first, other)
+                new += op_differences(ops, new_ops, exact_ops or not is_first,
+                                      [layer.name for layer in model.layers])
             found += of_generation(generation, new, found)
             if not isinstance(clone, keras.models.Model):
                 break
             parent, ops, first = clone, new_ops, first or clone
-        if first is not None and saving:
+        # With layers of other names, Keras 2 may load a model forever.
+        if first is not None and saving and not any(
+                each.what.startswith(AT_PLACE) for each in found):
             found += saving_differences(original, first)
-        found = _without_identities(found, original, build, seed)
         return Report.of(found, original.not_compared)
 
 
-def _without_identities(found, original, build, seed):
-    """Leaves out attributes that differ between any two models of that build, such
-    as a running number."""
-    if not any(each.in_attribute for each in found):
-        return found
-    with graphs.fresh_state(seed):
-        other = graph_differences(pair(original.model, built(build)[0]))
-    places = [(each.layer, each.what) for each in other]
-    return [each for each in found
-            if not each.in_attribute or (each.layer, each.what) not in places]
+class _Other:
+    """The same model built once more: what differs in it, as well, such as a running
+    number in a configuration, belongs to no model."""
+
+    def __init__(self, build, seed):
+        self._build, self._seed, self._facts = build, seed, None
+
+    def facts(self):
+        if self._facts is None:
+            with graphs.fresh_state(self._seed):
+                self._facts = Description(built(self._build)[0]).facts
+        return self._facts
+
+    def weights(self):
+        with graphs.fresh_state(self._seed + 1):
+            return built(self._build)[0].get_weights()
+
+
+def _is_built(clone):
+    return (isinstance(clone, keras.models.Model) and
+            graphs.graph_of(clone) is not None)
 
 
 def _first_crash(build, clone_model, generation):
@@ -165,22 +181,32 @@ def compare(model, clone, inputs=None, seed=0, on=None):
     # Returns
         List of `Difference`s, the worst first. It is empty if nothing was found.
     """
-    return _compare(Original(model, inputs, seed), clone, on=on)
+    original = Original(model, inputs, seed, on=on)
+    return sorted(_compare(original, clone, [original.belongings]),
+                  key=lambda each: OUTCOMES.index(each.outcome))
 
 
-def _compare(original, clone, parent=None, on=None, locate=True, training=True):
+def _compare(original, clone, earlier, locate=True, training=True, other=None):
+    """Compares a clone with the original.
+
+    # Arguments
+        earlier: list of the `Belongings` of the models with which the clone may
+            share nothing; those of the clone are added.
+        others: as for `check_clone`; `other` is an `_Other`.
+
+    # Returns
+        List of `Difference`s.
+    """
     if not isinstance(clone, keras.models.Model):
         return [Difference(GRAPH, '', 'what cloning returns', 'a `Model`',
-                           describe(clone))]
-    pairing = pair(original.model, clone, on)
-    in_graph = graph_differences(pairing)
-    found = output_differences(original, pairing, locate)
-    if not found and on is None:
-        found += hidden_differences(pairing)
-        if training:
-            found += training_differences(original, pairing, not in_graph)
-    found += independence_differences(original.model, clone, on, original.known)
-    found += in_graph
-    if parent is not None:
-        found += independence_differences(parent, clone, known=original.known)
-    return found
+                           shortened(repr(clone)))]
+    its = Belongings(Description(clone, original.on, original.description))
+    numbers = original.compare_outputs(clone, its, locate)
+    in_graph = differences(original.description, its.description,
+                           other and other.facts)
+    if training and not numbers and original.on is None:
+        numbers = original.compare_training(clone, its, not in_graph)
+    shared = [each for belongings in earlier
+              for each in belongings.shared_with(its)]
+    earlier.append(its)
+    return shared + numbers + in_graph

@@ -4,130 +4,90 @@ import hashlib
 import keras
 import numpy as np
 
-from .describing import describe
+from .description import Description, tensors_in
 from .difference import SHARING, Difference
 from .graphs import graphs
-from .values import NOTHING, tensor_leaves
-from ..walk import ATOMS, parts_of
-
-# The calls of a layer lead to the layers before and after it, wherever they are.
-CALLS = ('_inbound_nodes', '_outbound_nodes')
+from .held import held_by
+from .values import NOTHING
 
 
-def independence_differences(model, clone, on=None, known=None):
-    """Finds what a clone shares with its original.
+class Belongings:
+    """What belongs to one model only.
 
     # Arguments
-        model: the original.
-        clone: its clone.
-        on: list of the tensors that the clone was built on, if it was: these, and
-            what they are computed from, may be shared.
-        known: dict that keeps what models own, for later calls with the same
-            models: id of a model -> (model, what it owns).
+        description: the `Description` of the model. It was built on the tensors
+            `description.on`, if any: what leads to these does not belong to it.
 
-    # Returns
-        List of `Difference`s.
+    # Attributes
+        description: see above.
+        parts: dict: id -> (path of the nearest layer, layer, variable or tensor).
     """
-    allowed = set() if on is None else _belongings_up_to(on)
-    known = {} if known is None else known
-    for each in (model, clone):
-        if id(each) not in known:
-            known[id(each)] = each, _owned(each)
-    _, owned = known[id(model)]
-    found = [Difference(SHARING, path, what, "the clone's own",
-                        "the original's")
-             for key, (what, path) in known[id(clone)][1].items()
-             if key in owned and key not in allowed]
-    return found + _computed_from_original(model, clone, on)
+
+    def __init__(self, description):
+        outside = held_by([('', x) for x in description.on or []])
+        self.description = description
+        self.parts = held_by(description.located_layers(), outside)
+        self._containers = {
+            id(each): (description.paths[key],
+                       f'the arguments of call {call.number}', each)
+            for (key, call), node in description.nodes.items()
+            for arguments in graphs.arguments_of(node)
+            for each in _containers(arguments)}
+
+    @classmethod
+    def of(cls, model):
+        """Returns those of a `Model` that was not built on tensors."""
+        return cls(Description(model))
+
+    def variables(self):
+        """Returns the variables among the parts."""
+        return [each for _, each in self.parts.values() if graphs.is_variable(each)]
+
+    def computed(self):
+        """Yields pairs (path, tensor): those that no layer returned, such as masks,
+        among the arguments of calls."""
+        for (key, _), node in self.description.nodes.items():
+            for x in tensors_in(graphs.arguments_of(node)):
+                if not (graphs.is_part(x) or graphs.is_variable(x)):
+                    yield self.description.paths[key], x
+
+    def snapshot(self):
+        """Records all of the model that cloning it must not change.
+
+        # Returns
+            What `changes` compares. It keeps the recorded objects alive.
+        """
+        notes, kept = {}, []
+        for path, layer in self.description.located_layers():
+            for name, value in sorted(vars(layer).items()):
+                _note(notes, kept, (path, name), value)
+        held = [(path, each) for path, each in self.parts.values()
+                if graphs.is_variable(each)]
+        values = graphs.values_of([each for _, each in held])
+        for i, ((path, _), value) in enumerate(zip(held, values)):
+            _note(notes, kept, (path, 'the value of', f'variable {i}'), value)
+        _note(notes, kept, ('', 'custom objects'), keras.utils.get_custom_objects())
+        return notes, kept
+
+    def shared_with(self, other):
+        """Returns the `Difference`s: what another model has of these."""
+        found = [(path, f'what it holds: {_name(part)}')
+                 for key, (path, part) in other.parts.items() if key in self.parts]
+        found += [place[:2] for key, place in other._containers.items()
+                  if key in self._containers]
+        found += [(path, 'what it computes from') for path, x in other.computed()
+                  if any(id(each) in self.parts for each in graphs.sources(x))]
+        return [Difference(SHARING, path, what, "the clone's own", "the original's")
+                for path, what in found]
 
 
-def _owned(model):
-    """Returns what belongs to this model only: id -> (what, path)."""
-    layers = graphs.all_layers(model)
-    found = _belongings(layers)
-    for key, place in _held(layers).items():
-        found.setdefault(key, place)
-    return found
-
-
-def _held(layers):
-    """Returns the layers, variables and tensors that layers hold, also those inside
-    containers, functions and objects.
-
-    # Arguments
-        layers: list of pairs (path, layer).
-
-    # Returns
-        A dict {id: (what, path)}: the path is that of the layer that holds it.
-    """
-    found, seen = {}, {}
-    waiting = [(path, each) for path, layer in reversed(layers)
-               for each in _parts_of_layer(layer)]
-    while waiting:
-        path, value = waiting.pop()
-        if type(value) in ATOMS or id(value) in seen:
-            continue
-        seen[id(value)] = value
-        what = _what_is_owned(value)
-        if what:
-            found[id(value)] = 'what it holds: ' + what, path
-        if graphs.is_layer(value):
-            path = f'{path}/{value.name}' if path else value.name
-        waiting += [(path, each) for each in _parts_of(value)]
-    return found
-
-
-def _what_is_owned(value):
-    """Returns as text what a value is; empty if several models may have it."""
-    if graphs.is_layer(value):
-        return 'layer ' + value.name
-    if graphs.is_variable(value):
-        return '' if graphs.belongs_to_keras(value) else 'a variable'
-    if graphs.is_tensor(value) and hasattr(value, '_keras_history'):
-        return describe(value)
-    return ''
-
-
-def _parts_of(value):
-    if graphs.is_layer(value):
-        return _parts_of_layer(value)
-    if graphs.is_tensor(value) or isinstance(value, graphs.RECORDS):
-        return []
-    return parts_of(value)
-
-
-def _parts_of_layer(layer):
-    arguments = [graphs.arguments_of(node) for node in layer._inbound_nodes]
-    # TensorFlow repeats under `_self_` what other attributes hold.
-    return arguments + [value for name, value in vars(layer).items()
-                        if name not in CALLS and not name.startswith('_self_')]
-
-
-def _belongings(layers):
-    """Returns the parts of layers that no two models share: id -> (what, path)."""
-    found = {}
-
-    def add(value, what, path):
-        found.setdefault(id(value), (what, path))
-
-    for path, layer in layers:
-        add(layer, 'the layer', path)
-        for what, variable in graphs.own_variables(layer):
-            add(variable, what, path)
-        for i, node in enumerate(layer._inbound_nodes):
-            add(node, f'call {i}', path)
-            for tensor in graphs.tensors_of(node):
-                add(tensor, f'a tensor of call {i}', path)
-            for arguments in graphs.arguments_of(node):
-                for container in _containers(arguments):
-                    add(container, f'the arguments of call {i}', path)
-    return found
-
-
-def _belongings_up_to(tensors):
-    layers = graphs.layers_up_to(tensors).values()
-    keys = set(_belongings([('', layer) for layer in layers]))
-    return keys.union(map(id, tensors))
+def _name(part):
+    if graphs.is_layer(part):
+        return f'layer {part.name}'
+    if graphs.is_variable(part):
+        return 'a variable'
+    layer, _, i = part._keras_history
+    return f'output {i} of {layer.name}' if layer is not None else 'a tensor'
 
 
 def _containers(value):
@@ -141,60 +101,35 @@ def _containers(value):
             yield from _containers(each)
 
 
-def _computed_from_original(model, clone, on):
-    """Finds the calls in the clone that compute from the original's tensors."""
-    seen = set()
-    graphs.sources(on or [], seen)
-    own = _own_sources(model) - seen
-    found = []
-    for node in graphs.ordered_nodes(clone):
-        met = graphs.sources(graphs.tensors_of(node) +
-                             tensor_leaves(graphs.arguments_of(node)), seen)
-        if met & own:
-            found.append(Difference(
-                SHARING, graphs.layer_of(node).name, 'what it computes from',
-                "the clone's own tensors", "some of the original's"))
-    return found
-
-
-def _own_sources(model):
-    """Returns the keys of variables and tensors of a model, see `Graphs.sources`.
-    """
-    own = set()
-    for _, layer in graphs.all_layers(model):
-        tensors = [variable for _, variable in graphs.own_variables(layer)]
-        for node in layer._inbound_nodes:
-            tensors += graphs.tensors_of(node)
-        own.update(*map(graphs.source_keys, tensors))
-    return own
-
-
-def snapshot(model):
-    """Records everything about a model that cloning it must not change.
+def changed_by(mine, its):
+    """Returns whether changing the variables of one model changes those of another.
 
     # Arguments
-        model: a `Model` instance.
-
-    # Returns
-        What `changes` compares. It keeps the recorded objects alive.
+        mine: the `Belongings` of the model that should stay as it is.
+        its: those of the model whose variables are changed, for a moment.
     """
-    notes, kept = {}, []
-    for path, layer in graphs.all_layers(model):
-        for name, value in sorted(vars(layer).items()):
-            _note(notes, kept, (path, name), value)
-    _note_values(notes, kept, model)
-    _note(notes, kept, ('', 'custom objects'), keras.utils.get_custom_objects())
-    return notes, kept
+    values = graphs.values_of(mine.variables())
+    with Changed(its.variables()):
+        now = graphs.values_of(mine.variables())
+    return any(x.tobytes() != y.tobytes() for x, y in zip(values, now))
 
 
-def _note_values(notes, kept, model):
-    places, variables = [], []
-    for path, layer in graphs.all_layers(model):
-        for what, variable in graphs.own_variables(layer):
-            places.append((path, 'the value of ' + what))
-            variables.append(variable)
-    for place, value in zip(places, graphs.values_of(variables)):
-        _note(notes, kept, place, value)
+class Changed:
+    """Context in which numbers are added to variables."""
+
+    def __init__(self, variables):
+        self._variables, self._values = variables, graphs.values_of(variables)
+
+    def __enter__(self):
+        graphs.set_values(self._variables, [
+            (x + .5).astype(x.dtype) if x.dtype.kind == 'f' else x
+            for x in self._values])
+
+    def __exit__(self, *error):
+        graphs.set_values(self._variables, self._values)
+
+
+# Before and after cloning
 
 
 def _note(notes, kept, place, value):
@@ -222,7 +157,7 @@ def changes(before, after):
     """Compares two snapshots of a model.
 
     # Arguments
-        before: what `snapshot` returned before the model was cloned.
+        before: what `Belongings.snapshot` returned before the model was cloned.
         after: what it returned afterwards.
 
     # Returns

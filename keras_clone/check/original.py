@@ -1,10 +1,14 @@
-"""What a model computes, for comparison with its clones."""
+"""What a model computes, and whether its clones compute the same."""
+import numpy as np
+
 from . import random_values
-from .arrays import arrays_close, is_finite
-from .describing import describe
-from .difference import ModelError
-from .failures import one_line
+from .description import Description
+from .difference import (GRAPH, NUMBERS, PREDICT, SHARING, Difference,
+                         ModelError)
 from .graphs import graphs
+from .independence import Belongings, Changed, changed_by
+from .messages import one_line, summary
+from .values import all_close, arrays_close, distance, is_finite
 
 # How often to draw again: a dropout of few units may keep the same ones twice.
 DRAWS = 5
@@ -24,29 +28,34 @@ class Original:
         seed: determines everything that is drawn.
         draw_weights: whether to draw weights; the model keeps its own if the drawn
             ones lead to outputs that are not finite.
+        on: list of the tensors that its clone was built on, if it was.
 
     # Attributes
         model: the model.
-        is_built: whether it has inputs and outputs. If not, `values`, `outputs` and
-            `read` do not exist.
+        on: see above.
+        description: its `Description`.
+        belongings: its `Belongings`.
+        is_built: whether it has inputs and outputs. If not, `values` and `outputs`
+            do not exist.
         values: list of arrays that it is evaluated on.
         outputs: list of arrays, its outputs and their masks.
-        read: dict of the variables that were read: id -> variable.
-        known: see `independence_differences`.
+        first_weights: the values of its weights before others were drawn.
         not_compared: list of texts, what could not be compared so far, and why.
 
     # Raises
         ModelError: if the model cannot be evaluated on the inputs.
     """
 
-    def __init__(self, model, inputs=None, seed=0, draw_weights=False):
-        self.model, self.known = model, {}
-        self._trained = None
-        self.is_built = graphs.is_built(model)
+    def __init__(self, model, inputs=None, seed=0, draw_weights=False, on=None):
+        self.model, self.on, self._trained = model, on, None
+        self.description = Description(model, None if on is None else model.inputs)
+        self.belongings = Belongings(self.description)
+        self.is_built = graphs.graph_of(model) is not None
         self.not_compared = ([] if self.is_built else [
             'outputs (the model is not built: it has none yet)'])
         if self.is_built:
             self.values = self._to_feed(inputs, seed)
+            self.first_weights = model.get_weights()
             self._compute_first(seed, draw_weights)
 
     def _to_feed(self, inputs, seed):
@@ -63,25 +72,24 @@ class Original:
         return graphs.inputs_to_feed(self.model, inputs)
 
     def _compute_first(self, seed, draw_weights):
-        weights = self.model.get_weights()
         if draw_weights:
             with graphs.adapted_weights_kept(self.model):
                 random_values.draw_weights(self.model, seed)
         self._compute()
         if not all(map(is_finite, self.outputs)):
-            self.model.set_weights(weights)
+            self.model.set_weights(self.first_weights)
             self._compute()
 
     def _compute(self):
         try:
-            self.read = {}
-            self.outputs = graphs.evaluator(self.model, self.values,
-                                            read=self.read)()
+            self.outputs = graphs.evaluator(self.model, self.values)()
         except Exception as error:
             raise ModelError('The model cannot be evaluated on the inputs: '
                              f'{one_line(error)}.')
 
-    def computes(self, outputs, seeds=()):
+    # Outputs
+
+    def computes(self, outputs):
         """Returns whether outputs and masks are those of the model.
 
         Masks are compared if there are equally many: a missing mask is a difference
@@ -89,17 +97,9 @@ class Original:
 
         # Arguments
             outputs: list of arrays.
-            seeds: list of pairs, see `Pairing.seeds`: the generators that were in
-                the same state when the outputs were computed.
         """
         differing = self._differing(outputs)
-        return self._random_among(differing, seeds) == differing
-
-    def note_random(self, outputs, seeds):
-        """Adds those outputs that are random to what was not compared; `outputs`
-        and `seeds` are as for `computes`."""
-        random = self._random_among(self._differing(outputs), seeds)
-        self.not_compared += [self._name_of(i) + ' (random)' for i in random]
+        return self._random_among(differing) == differing
 
     def _differing(self, outputs):
         count = len(self.outputs)
@@ -108,36 +108,240 @@ class Original:
         return [i for i, x in enumerate(self.outputs[:count])
                 if i >= len(outputs) or not arrays_close(x, outputs[i])]
 
-    def _random_among(self, places, seeds):
+    def _random_among(self, places, state=()):
         """Returns those of some places at which the outputs are random: they differ
-        there when they are computed again with other numbers than `seeds`."""
+        there when they are computed again; see `_other_seeds`."""
         if not places:
             return []
         again = [graphs.evaluator(self.model, self.values,
-                                  state=self.other_seeds(seeds, draw))()
+                                  state=self._other_seeds(state, draw))()
                  for draw in range(1, DRAWS + 1)]
         return [i for i in places if not all(
             arrays_close(self.outputs[i], outputs[i]) for outputs in again)]
 
-    def other_seeds(self, seeds=(), draw=1):
-        """Returns pairs (variable, value): states of random number generators that
-        differ for each `draw`, without the variables in `seeds`."""
-        return graphs.other_seeds(self.read, {id(mine) for _, mine in seeds},
-                                  draw)
+    def _other_seeds(self, state, draw=1):
+        """Returns other states for the generators, where `state` does not make a
+        clone draw the same numbers."""
+        return [] if state else [
+            (each, value + draw) for each, value in zip(
+                self.description.seeds(),
+                graphs.values_of(self.description.seeds()))]
 
     def _name_of(self, i):
-        count = len(self.model.outputs)
-        return describe(self.model.outputs[i]) if i < count else 'a mask'
+        if i >= len(self.model.outputs):
+            return 'a mask'
+        layer, _, k = self.model.outputs[i]._keras_history
+        return f'output {k} of {layer.name}'
 
-    def trained(self):
-        """Returns what one step of training computes, see `Graphs.train_once`."""
+    # Clones
+
+    def compare_outputs(self, clone, its, locate=True):
+        """Compares what the model and a clone compute.
+
+        # Arguments
+            clone: the clone; it gets the weights of the model.
+            its: the `Belongings` of the clone.
+            locate: whether to look for the layer at which outputs differ first.
+
+        # Returns
+            List of `Difference`s: at most one in the outputs, otherwise those in
+            what has an effect on them.
+        """
+        if not self.is_built:
+            return []
+        state = self._state_for(its)
+        try:
+            self._copy_weights(clone, its.description)
+            evaluate = graphs.evaluator(clone, self.values, on=self.on, state=state)
+            with Changed(self.belongings.variables() if self.on is None else []):
+                suspects = self._differing(evaluate())
+            outputs = evaluate() if suspects else self.outputs
+        except Exception as error:
+            texts = PREDICT, 'predict', 'outputs', summary(error)
+        else:
+            differing = self._differing(outputs)
+            random = self._random_among(differing, state)
+            self.not_compared += [self._name_of(i) + ' (random)' for i in random]
+            if random == differing:
+                return self._effects(its, state, [i for i in suspects
+                                                  if i not in differing])
+            texts = (NUMBERS, 'outputs', "the original's",
+                     distance(self.outputs, outputs))
+        layer = (self._first_layer_to_differ(clone, its.description, state)
+                 if locate else '')
+        return [Difference(texts[0], layer, *texts[1:])]
+
+    def _effects(self, its, state, suspects):
+        """Returns `Difference`s where a change of the variables of one of the models
+        changes the other one.
+
+        # Arguments
+            suspects: places of the outputs of the clone that were other ones while
+                the variables of the model were changed.
+        """
+        if self.on is not None:
+            return []
+        found = []
+        if self._random_among(suspects, state) != suspects:
+            found.append(Difference(SHARING, '', 'what it computes from',
+                                    'variables of its own', "the original's"))
+        if changed_by(self.belongings, its):
+            found.append(Difference(
+                SHARING, '', 'the original when the weights of the clone change',
+                'no change', 'other values'))
+        return found
+
+    def _state_for(self, its):
+        """Returns what makes a clone draw the numbers of the model: pairs (its
+        generator's state, the value of that of the model)."""
+        mine, others = self.description.seeds(), its.description.seeds()
+        if len(mine) != len(others):
+            return []
+        return list(zip(others, graphs.values_of(mine)))
+
+    def _copy_weights(self, clone, its):
+        """With a clone built on tensors, the layers from which these come have
+        weights of their own, which stay as they are."""
+        if self.on is None:
+            clone.set_weights(self.model.get_weights())
+            return
+        for key, layer in self.description.layers.items():
+            if not graphs.is_network(layer) and key in its.layers:
+                its.layers[key].set_weights(layer.get_weights())
+
+    def _first_layer_to_differ(self, clone, its, state):
+        """Returns the first layer whose outputs or masks are not the original's."""
+        pairs = self.description.partners(its)
+
+        def differ(count):
+            nodes, others = zip(*pairs[:count])
+            if any(_has_masks(x) != _has_masks(y) for x, y in pairs[:count]):
+                return True
+            expected, again = (
+                graphs.evaluator(self.model, self.values, nodes, state=each)()
+                for each in ((), self._other_seeds(state)))
+            try:
+                got = graphs.evaluator(clone, self.values, others, self.on, state)()
+            except Exception:
+                return True
+            return len(expected) != len(got) or not all(
+                arrays_close(x, y) for x, y, z in zip(expected, got, again)
+                if arrays_close(x, z))
+
+        count = first_that_holds(differ, len(pairs))
+        return graphs.layer_of(pairs[count - 1][0]).name if count else ''
+
+    # Training
+
+    def compare_training(self, clone, its, same_graph):
+        """Compares losses, outputs in training and the weights after one step.
+
+        # Arguments
+            clone: the clone, with the weights of the model.
+            its: the `Belongings` of the clone.
+            same_graph: whether the graphs have no difference. If they have one, it
+                may be why weights are trained differently: these are left out.
+
+        # Returns
+            List of at most one `Difference`.
+        """
+        if not self.is_built:
+            return []
+        state = self._state_for(its)
+        try:
+            expected, noise = self._train()
+        except Exception as error:
+            self.not_compared.append(f'training ({summary(error)})')
+            return []
+        try:
+            got, _ = graphs.train_once(clone, self.values, self._targets, state,
+                                       noise)
+        except Exception as error:
+            return [Difference(NUMBERS, '', 'training', "as the original's",
+                               summary(error))]
+        again = None
+        for what, mine in expected.items():
+            its = got.get(what, [])
+            if all_close(mine, its) or what == graphs.STEPPED and not same_graph:
+                continue
+            again = again or [
+                graphs.train_once(self.model, self.values, self._targets,
+                                  self._other_seeds(state, draw), noise)[0]
+                for draw in range(1, DRAWS + 1)]
+            if all(all_close(mine, drawn[what]) for drawn in again):
+                return [Difference(NUMBERS, self._layer_of(what, mine, its), what,
+                                   "the original's", distance(mine, its))]
+            self.not_compared.append(what + ' (random)')
+        return []
+
+    def _train(self):
         if self._trained is None:
-            self.targets = graphs.draw_targets(self.model, self.outputs)
-            self._trained = graphs.train_once(self.model, self.values, self.targets)
+            self._targets = graphs.draw_targets(
+                self.model, self.outputs[:len(self.model.outputs)])
+            self._trained = graphs.train_once(self.model, self.values, self._targets)
         return self._trained
 
-    def trained_again(self, seeds):
-        """Yields what training computes from other random numbers than `seeds`."""
-        for draw in range(1, DRAWS + 1):
-            yield graphs.train_once(self.model, self.values, self.targets,
-                                    self.other_seeds(seeds, draw))
+    def _layer_of(self, what, expected, got):
+        """Returns the path of the layer of the first weight that is trained to other
+        values."""
+        if what != graphs.STEPPED:
+            return ''
+        return next((self.description.layer_of_weight(i) for i, (x, y) in
+                     enumerate(zip(expected, got)) if not arrays_close(x, y)), '')
+
+    # Initializers
+
+    def kept_weights(self, values, other_values):
+        """Finds the weights that a clone should have drawn anew and has not.
+
+        # Arguments
+            values: list of arrays, the weights that the clone had at first.
+            other_values: function that returns those of a model built once more.
+
+        # Returns
+            List of at most one `Difference`.
+        """
+        random = [(i, *each) for i, each in enumerate(zip(
+            values, self.first_weights, self.model.get_weights()))
+                  if _is_random(each[0])]
+        copied = [i for i, x, _, now in random if np.array_equal(x, now)]
+        # What a layer was taught, such as matrices of LoRA, may be in the clone.
+        kept = copied if len(copied) == len(random) else [
+            i for i, x, first, _ in random
+            if i not in copied and np.array_equal(x, first)]
+        others = other_values() if kept else []
+        for i in kept:
+            if not np.array_equal(others[i], self.first_weights[i]):
+                return [Difference(GRAPH, self.description.layer_of_weight(i),
+                                   f'weight {i} of the model', 'drawn anew',
+                                   "the original's numbers")]
+        return []
+
+
+def _is_random(values):
+    return (values.dtype.kind == 'f' and values.size and
+            (values != values.flat[0]).any())
+
+
+def _has_masks(node):
+    return [mask is not None for mask in graphs.masks_of(node)[1]]
+
+
+def first_that_holds(holds, count):
+    """Returns the least number of 1 to `count` for which something holds.
+
+    # Arguments
+        holds: function of a number. If it returns true for a number, it is assumed
+            to do so for every greater one.
+        count: the greatest number; 0 or more.
+
+    # Returns
+        An integer; 0 if it holds for none.
+    """
+    if count == 0 or not holds(count):
+        return 0
+    low, high = 0, count
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

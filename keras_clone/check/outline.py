@@ -6,9 +6,9 @@ import warnings
 import keras
 
 from .building import built
+from .description import tensors_in
 from .difference import CLONING
 from .graphs import graphs
-from .values import tensor_leaves
 
 
 def outlines(build, clone_model, outcome, seed=0):
@@ -85,7 +85,7 @@ def _inputs(node):
     tensors = list(node.input_tensors)
     known = set(map(id, tensors))
     pairs = list(itertools.zip_longest(tensors, _masks(node)[:len(tensors)]))
-    pairs += [(x, None) for x in tensor_leaves(graphs.arguments_of(node))
+    pairs += [(x, None) for x in tensors_in(graphs.arguments_of(node))
               if id(x) not in known]
     return [(x, mask is not None) for x, mask in pairs]
 
@@ -115,9 +115,14 @@ def _shared(layers):
 
 def _parts(layer):
     """Returns the ids of a layer, of the layers in it, and of their variables."""
-    held = [each for _, each in graphs.all_layers(layer)]
-    return set(map(id, held)).union(
-        id(variable) for each in held for _, variable in graphs.own_variables(each))
+    found, waiting = {}, [layer]
+    while waiting:
+        each = waiting.pop()
+        if id(each) not in found:
+            found[id(each)] = each
+            waiting += [inner for _, inner in graphs.inner_layers(each)]
+    return set(found).union(id(weight) for each in found.values()
+                            for weight in graphs.weights_of(each))
 
 
 def _kind(layer):

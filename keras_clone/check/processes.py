@@ -15,7 +15,7 @@ import click
 
 import keras_clone
 
-from .failures import Failure, with_place
+from .messages import Failure, with_place
 
 # The code of such a process. The command ends it on Ctrl-C. It imports from the same
 # folders as the command: `python -m` would put the current one before them. What is

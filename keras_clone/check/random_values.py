@@ -9,7 +9,7 @@ import collections
 import numpy as np
 
 # What an input of a model takes. shape: tuple, None for each free size. dtype: text.
-# sparse: whether it is sparse. consumers: see the function of that name.
+# sparse: whether it is sparse. consumers: see `Graphs.consumers`.
 Input = collections.namedtuple('Input', 'shape dtype sparse consumers')
 
 BATCH = 3       # where every batch size is free
@@ -41,25 +41,6 @@ def draw_weights(model, seed=0):
             weight = (weight + change).astype(weight.dtype)
         weights.append(weight)
     model.set_weights(weights)
-
-
-def consumers(layer, onward):
-    """Returns the layers that a tensor reaches before a layer with a weight.
-
-    # Arguments
-        layer: the layer that outputs the tensor.
-        onward: function that returns the layers to which a layer passes it on.
-
-    # Returns
-        A list of layers, the given one included.
-    """
-    found, waiting = [], [layer]
-    while waiting:
-        layer = waiting.pop()
-        if not any(layer is each for each in found):
-            found.append(layer)
-            waiting.extend(onward(layer))
-    return found
 
 
 def draw_inputs(inputs, seed=0):

@@ -1,10 +1,11 @@
 """Whether a clone can be saved and loaded."""
 import types
 
-from .arrays import distance
-from .describing import summary
+from .description import Description
 from .difference import SAVING, Difference
 from .graphs import graphs
+from .messages import summary
+from .values import distance
 
 
 def saving_differences(original, clone):
@@ -51,7 +52,7 @@ def custom_objects(model):
         names, and the global names that these functions use.
     """
     found = {}
-    for _, layer in graphs.all_layers(model):
+    for layer in Description(model).layers.values():
         found[type(layer).__name__] = type(layer)
         for value in vars(layer).values():
             if isinstance(value, types.FunctionType):

@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from .failures import Failure, one_line, place_in_code
+from .messages import Failure, one_line, place_in_code
 
 # A model to check: its name, its text in the table, a function that builds it,
 # whether that function adds only the model's own ops, whether it loads a file.

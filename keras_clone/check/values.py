@@ -1,71 +1,167 @@
-"""Compares two values, or two structures of values."""
+"""Values as flat lists of what they hold at each place, and whether these agree."""
 import base64
+import functools
 import marshal
+import re
 import types
 
 import numpy as np
 
-from .arrays import arrays_close
-from .graphs import graphs
-
 NOTHING = type('Nothing', (), {'__repr__': lambda self: 'nothing'})()
+ATOMS = (type(None), bool, int, float, complex, str, bytes)
+DEPTH = 12
 
 
-def leaf_pairs(x, y, place=''):
-    """Yields what two structures of lists, tuples and dicts hold at each place.
+# Arrays
+
+
+def arrays_close(x, y):
+    """Returns whether two arrays agree in shape and, within rounding, in numbers."""
+    if x.shape != y.shape:
+        return False
+    if not is_numeric(x) or not is_numeric(y):
+        return bool(np.all(x == y))
+    finite = np.abs(x[np.isfinite(x)]) if x.dtype.kind == 'f' else x
+    scale = max(1., finite.max()) if finite.size else 1.
+    return bool(np.allclose(x, y, rtol=1e-4, atol=1e-5 * scale, equal_nan=True))
+
+
+def all_close(expected, got):
+    """Returns whether two lists of arrays agree, see `arrays_close`."""
+    return len(expected) == len(got) and all(map(arrays_close, expected, got))
+
+
+def distance(expected, got):
+    """Returns as text how far the arrays of two lists are from each other."""
+    for x, y in zip(expected, got):
+        if x.shape != y.shape:
+            return f'the shape {y.shape} instead of {x.shape}'
+    far = [np.abs(x.astype(float) - y).max() for x, y in zip(expected, got)
+           if x.size and is_numeric(x) and is_numeric(y)]
+    if not far or not max(far):
+        return 'other values'
+    return f'numbers off by up to {max(far):.2g}'
+
+
+def is_numeric(array):
+    """Returns whether an array holds numbers or booleans, not strings."""
+    return array.dtype.kind in 'fiub'
+
+
+def is_finite(array):
+    """Returns whether an array has neither infinite numbers nor NaN."""
+    return not is_numeric(array) or bool(np.isfinite(array).all())
+
+
+# Structures
+
+
+def leaves_of(value, as_leaf=lambda value: None, place='', depth=DEPTH):
+    """Yields what a value holds that can be compared, with its place.
 
     # Arguments
-        x: a structure or a leaf.
-        y: another.
-        place: text for the place of both.
+        value: anything. Of a function, its code and what it holds count; of another
+            object that has a `get_config`, its class and configuration.
+        as_leaf: function of a value that returns what stands for it, or None.
+        place: text for the place of the value.
+        depth: how deep to look.
 
     # Returns
-        Yields tuples (text for the place, leaf of `x`, leaf of `y`); `NOTHING`
-        stands for an entry that only one of two dicts has. Structures that are
-        not alike are leaves.
+        Yields pairs (text for the place, leaf).
     """
-    if isinstance(x, dict) and isinstance(y, dict):
-        for key in sorted(set(x) | set(y), key=repr):
-            yield from leaf_pairs(x.get(key, NOTHING), y.get(key, NOTHING),
-                                  f'{place} {key}')
-    elif isinstance(x, (list, tuple)) and type(x) is type(y) and len(x) == len(y):
-        for i, (each, other) in enumerate(zip(x, y)):
-            yield from leaf_pairs(each, other, f'{place}[{i}]')
-    else:
-        yield place, x, y
+    leaf = as_leaf(value)
+    if leaf is not None or depth == 0:
+        yield place, leaf
+        return
+    if type(value) in ATOMS or isinstance(value, (np.ndarray, np.generic, type)):
+        yield place, value
+        return
+    parts = list(_parts_of(value))
+    is_whole = parts or isinstance(value, (dict, list, tuple))
+    yield place, Whole(value) if is_whole else _without_parts(value)
+    for where, each in parts:
+        yield from leaves_of(each, as_leaf, place + where, depth - 1)
 
 
-def tensor_leaves(structure):
-    """Returns the tensors in a structure of lists, tuples and dicts."""
-    return [leaf for _, leaf, _ in leaf_pairs(structure, structure)
-            if graphs.is_tensor(leaf)]
+class Whole:
+    """Stands for a value whose parts are compared."""
+
+    def __init__(self, value):
+        self.kind = next((kind for kind in (dict, (list, tuple), types.FunctionType)
+                          if isinstance(value, kind)), type(value))
+        self.value = value
+
+    def __eq__(self, other):
+        return self.kind == other.kind
+
+    def __repr__(self):
+        return repr(self.value)
 
 
-def same_value(x, y, strict=False):
-    """Returns whether two leaves are the same, as far as they can be compared.
+def _parts_of(value):
+    """Yields pairs (text for the place in a value, what is there)."""
+    if isinstance(value, dict):
+        for key in sorted(value, key=repr):
+            yield f' {_plain(key)}', value[key]
+    elif isinstance(value, (list, tuple)):
+        for i, each in enumerate(value):
+            yield f'[{i}]', each
+    elif isinstance(value, types.MethodType):
+        yield ' of', value.__func__
+    elif isinstance(value, functools.partial):
+        yield from ((' ' + name, getattr(value, name))
+                    for name in ('func', 'args', 'keywords'))
+    elif isinstance(value, types.FunctionType):
+        yield ' code', value.__code__
+        yield ' defaults', [value.__defaults__, value.__kwdefaults__]
+        for name, cell in zip(value.__code__.co_freevars, value.__closure__ or ()):
+            yield f', its {name}', _content(cell)
+    elif hasattr(type(value), 'get_config'):
+        yield '', _config_of(value)
 
-    # Arguments
-        x: anything.
-        y: anything.
-        strict: whether two objects of a class that does not define equality are
-            different. Otherwise they count as the same: they cannot be inspected.
-    """
+
+def _plain(key):
+    return key if type(key) in ATOMS else type(key).__name__
+
+
+def _content(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:  # The cell is still empty.
+        return NOTHING
+
+
+def _config_of(value):
+    """A seed that nobody chose is drawn, and is no setting."""
+    try:
+        config = dict(value.get_config())
+    except Exception:  # It may be any object of the user's.
+        return None
+    return {key: each for key, each in config.items() if key != 'seed'}
+
+
+def _without_parts(value):
+    return sorted(map(repr, value)) if isinstance(value, (set, frozenset)) else value
+
+
+def same(x, y):
+    """Returns whether two leaves are the same, as far as they can be compared."""
     if x is y:
         return True
+    if isinstance(x, (float, np.floating)) and isinstance(y, (float, np.floating)):
+        return bool(np.isclose(x, y, rtol=1e-6, atol=0, equal_nan=True))
     if type(x) is not type(y):
         return False
     if isinstance(x, np.ndarray):
         return x.dtype == y.dtype and arrays_close(x, y)
-    if isinstance(x, types.FunctionType):
-        return x.__code__ == y.__code__
     if isinstance(x, str):
         return x == y or _code_in(x) == _code_in(y) is not None
-    if type(x).__eq__ is object.__eq__ or graphs.is_tensor(x):
-        return not strict
+    if type(x).__eq__ is object.__eq__:
+        return not isinstance(x, type)
     try:
         return bool(np.all(x == y)) or bool(np.all(x != x) and np.all(y != y))
-    except Exception:  # It may compare symbolic tensors that it holds.
-        return not strict
+    except Exception:  # A class may define any `==`.
+        return True
 
 
 def _code_in(text):
@@ -78,3 +174,13 @@ def _code_in(text):
     except (ValueError, EOFError, TypeError):
         return None
     return code if isinstance(code, types.CodeType) else None
+
+
+def text_of(leaf):
+    """Returns a short text for a leaf, without its address in memory."""
+    if isinstance(leaf, types.CodeType):
+        return f'function {leaf.co_name}'
+    if isinstance(leaf, type):
+        return leaf.__name__
+    text = re.sub(' at 0x[0-9a-f]+', '', repr(leaf))
+    return text if len(text) <= 70 else text[:67] + '...'

@@ -5,8 +5,7 @@ from types import SimpleNamespace as Named
 import numpy as np
 import pytest
 from keras import backend as K
-from keras_clone.check.graphs import (computing_keras2, fresh_state_keras2, graphs,
-                                      tensors_keras2)
+from keras_clone.check.graphs import graphs, keras2
 
 from judging import fresh_state  # noqa: F401
 
@@ -37,7 +36,7 @@ def test_graph_of_tensorflow_2_is_that_of_its_keras_backend(monkeypatch, tensorf
     graph = object()
     monkeypatch.setattr(tensorflow, '__version__', '2.0.0')
     monkeypatch.setattr(backend, 'get_graph', lambda: graph, raising=False)
-    assert tensors_keras2.current_graph() is graph
+    assert keras2.current_graph() is graph
 
 
 def test_fresh_state_on_tensorflow_2_is_a_new_graph(monkeypatch, tensorflow):
@@ -69,17 +68,9 @@ class Eager:
         return np.ones(2)
 
 
-def test_source_of_an_eager_variable_is_what_captures_it(monkeypatch):
-    variable, other = Eager(), Eager()
-    monkeypatch.setattr(K, 'backend', lambda: 'tensorflow')
-    monkeypatch.setattr(tensors_keras2, 'current_graph', lambda: Named(
-        captures=[(other, Named(op=1)), (variable, Named(op=2))]))
-    assert graphs.source_keys(variable) == {id(2)}
-
-
 def test_eager_variable_has_its_value():
     variable = Eager()
-    assert computing_keras2.function_of([], [variable])()[0].tolist() == [1, 1]
+    assert keras2.function_of([], [variable])()[0].tolist() == [1, 1]
 
 
 def test_session_of_tensorflow_before_1_13_leaves_out_what_it_lacks(monkeypatch,
@@ -89,7 +80,7 @@ def test_session_of_tensorflow_before_1_13_leaves_out_what_it_lacks(monkeypatch,
     config = Named(graph_options=options)
     monkeypatch.setattr(v1, 'ConfigProto', lambda **kwargs: config)
     monkeypatch.setattr(v1, 'Session', lambda **kwargs: kwargs)
-    assert fresh_state_keras2.session('graph') == {
+    assert keras2.session('graph') == {
         'graph': 'graph', 'config': config}
 
 
@@ -101,26 +92,3 @@ def test_fresh_state_on_theano_and_cntk_numbers_layers_from_1(monkeypatch):
         assert backend._UID_PREFIXES['lambda'] == 0
     assert backend._UID_PREFIXES == {'lambda': 3}
     assert graphs.ops_while(lambda: 3) == (3, [])
-
-
-class Variable:
-    """Stands for a variable in a graph of Theano."""
-
-    def __init__(self, *inputs):
-        self.owner = inputs and self
-        self.inputs = inputs
-
-
-def test_sources_on_theano_are_the_variables(monkeypatch):
-    monkeypatch.setattr(K, 'backend', lambda: 'theano')
-    x, y = Variable(), Variable()
-    z = Variable(Variable(x, y), x)
-    seen = set()
-    assert id(x) in graphs.sources([z], seen) and id(y) in seen
-    assert graphs.sources([z], seen) == set()
-    assert graphs.source_keys(x) == {id(x)}
-
-
-def test_sources_on_cntk_are_not_searched(monkeypatch):
-    monkeypatch.setattr(K, 'backend', lambda: 'cntk')
-    assert graphs.sources([Variable()], set()) == set()

@@ -851,13 +851,14 @@ class RaisesInNew(RaisesInConstructor):
 
 def assert_leaves_nothing_behind(model, error, monkeypatch):
     """Checks that an exception in cloning changes neither the model nor Keras."""
-    from keras_clone.check.independence import changes, snapshot
-    before, objects = snapshot(model), dict(get_custom_objects())
+    from keras_clone.check.independence import Belongings, changes
+    belongings = Belongings.of(model)
+    before, objects = belongings.snapshot(), dict(get_custom_objects())
     monkeypatch.setattr(RaisesInConstructor, 'error', error())
     with pytest.raises(error):
         clone_model(model)
     monkeypatch.undo()
-    assert not changes(before, snapshot(model))
+    assert not changes(before, belongings.snapshot())
     assert get_custom_objects() == objects
     assert_computes_the_same(model, clone_model(model))
 

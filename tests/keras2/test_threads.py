@@ -174,8 +174,9 @@ def test_clone_in_another_thread():
 
 @MODELS
 def test_another_thread_sees_an_unchanged_model(build, observe):
-    from keras_clone.check.independence import changes, snapshot
+    from keras_clone.check.independence import Belongings, changes
     model = build()
-    before = snapshot(model)
-    for after in observe(model, lambda: snapshot(model)):
+    belongings = Belongings.of(model)
+    before = belongings.snapshot()
+    for after in observe(model, lambda: belongings.snapshot()):
         assert not changes(before, after)

@@ -2,7 +2,7 @@
 import keras
 import numpy as np
 from keras import layers, Model
-from keras_clone.check.faithfulness import check_clone
+from keras_clone.check import check_clone
 from keras_clone.check.original import draw_inputs
 
 from judging import on_tensorflow
@@ -23,7 +23,7 @@ def test_lost_vocabulary_is_found():
     report = check_clone(lambda: lookup(vocabulary=['a', 'b']), clone, depth=1,
                          saving=False)
     assert report.outcome == 'wrong numbers'
-    assert 'attribute vocabulary[2]' in [each.what for each in report.differences]
+    assert 'its get_vocabulary:[2]' in [each.what for each in report.differences]
 
 
 @on_tensorflow

@@ -5,7 +5,7 @@ import keras
 import numpy as np
 from keras import layers, Model, ops
 from keras.models import clone_model
-from keras_clone.check.faithfulness import check_clone
+from keras_clone.check import check_clone
 from keras_clone.check.graphs import graphs
 
 from judging import judged

@@ -950,15 +950,16 @@ def scopes():
     lambda: adapted(layers.Normalization(), RANDOM),
 ], ids=[None, None, 'function', 'Lambda', 'adapted'])
 def test_interrupted_clone_leaves_nothing_behind(make, error, monkeypatch):
-    from keras_clone.check.independence import changes, snapshot
+    from keras_clone.check.independence import Belongings, changes
     model = chain(make, RaisesInNew)()
-    before, open_before = snapshot(model), scopes()
+    belongings = Belongings.of(model)
+    before, open_before = belongings.snapshot(), scopes()
     monkeypatch.setattr(RaisesInNew, 'error', error())
     # Keras converts an exception in a constructor to a `TypeError`.
     with pytest.raises((error, TypeError)):
         clone_model(model)
     monkeypatch.undo()
-    assert not changes(before, snapshot(model))
+    assert not changes(before, belongings.snapshot())
     assert scopes() == open_before
     assert_computes_the_same(model, clone_model(model))
 

@@ -7,11 +7,16 @@ import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Without `__main__`: the command uses both the runtime and the check.
+MODULES = [os.path.basename(path)[:-3]
+           for path in glob(os.path.join(ROOT, 'keras_clone', '*.py'))]
 RUNTIME = ['setup.py', 'keras_clone_start.py', 'keras/**/*.py'] + [
-    f'keras_clone/{name}.py' for name in (
-        '__init__', 'call_order', 'cloner', 'hook', 'overlay', 'recording', 'walk')]
+    f'keras_clone/{name}.py' for name in MODULES if name != '__main__']
+# What it shared with the code that it judges, the check could not see.
+JUDGED = tuple(f'keras_clone.{name}' for name in MODULES
+               if name not in ('__init__', 'overlay'))
 ROOMS = [(RUNTIME, ('keras_clone.check', 'contribute', 'evidence')),
          (['keras_clone/**/*.py'], ('contribute', 'evidence')),
+         (['keras_clone/check/**/*.py'], JUDGED + ('dis',)),
          (['contribute/**/*.py'], ('keras_clone.check', 'evidence'))]
 
 

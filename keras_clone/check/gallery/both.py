@@ -3,7 +3,14 @@ from keras import layers
 from keras.models import Model
 
 from . import ops
-from .titles import titled
+
+
+def titled(title):
+    """Makes a text the title of the model that a function builds."""
+    def entitle(build):
+        build.title = title
+        return build
+    return entitle
 
 
 class Scale(layers.Layer):

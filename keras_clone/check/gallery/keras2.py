@@ -9,8 +9,7 @@ from keras.models import Sequential
 
 from .both import (
     Scale, call_arguments, custom_cell, custom_layer_in_wrapper,
-    layer_shared_with_nested_model, masked_bidirectional, own_compute_mask)
-from .titles import titled
+    layer_shared_with_nested_model, masked_bidirectional, own_compute_mask, titled)
 
 
 class TwoOutputs(layers.Layer):

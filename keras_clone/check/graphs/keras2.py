@@ -1,11 +1,15 @@
 """The graphs of Keras 2.2.4 to 2.3.1.
 
 `keras/engine/base_layer.py` and `keras/engine/network.py`: a node is one call of a
-layer, with its input tensors, output tensors, masks and call arguments.
+layer, with its input tensors, output tensors, masks and call arguments. On
+TensorFlow, all is done in a graph and a session of its own, so that whatever the
+caller has built is neither changed nor searched.
 """
-import functools
-import inspect
+import collections
+import contextlib
+import importlib
 import os
+import re
 import tempfile
 
 import keras
@@ -17,42 +21,36 @@ from keras.engine.network import Network
 from keras.models import Model
 from keras.models import Sequential
 
-from . import computing_keras2, tensors_keras2, training_keras2
-from .fresh_state_keras2 import fresh_state
 from .interface import Graphs
-from ..random_values import Input, consumers
+from ..random_values import Input
 
-# The flags in which a layer and its clone have to agree.
-FLAGS = ('trainable', 'stateful', 'built', 'supports_masking')
-# Attributes that Keras sets on some layers and that are not compared: calls leave
-# them behind, or the graph or the configuration determines them; the `layer` of a
-# `Bidirectional` computes nothing.
-SET_BY_KERAS = ('dtype', 'batch_input_shape', 'is_placeholder', '_input_map',
-                '_metrics', '_states', '_trainable', 'layer',
-                '_obj_reference_counts')
+
+RATE = .1   # Of a step of training.
+# Types of ops that read, set and feed values, and are no part of a model.
+NOT_COUNTED = ('Placeholder', 'PlaceholderWithDefault', 'IsVariableInitialized',
+               'VarIsInitializedOp', 'NoOp')
+ASSIGN = ('Assign', 'AssignVariableOp')
+# Types of ops that draw random numbers.
+RANDOM = ('RandomUniform', 'RandomStandardNormal', 'TruncatedNormal', 'Multinomial',
+          'RandomUniformInt', 'RandomShuffle', 'RandomGamma')
 
 
 class Keras2Graphs(Graphs):
 
-    BASES = (Sequential, Model, Network, Layer)
-    RECORDS = LEFT_OUT = (Node,)
+    RECORDS = (Node,)
+    FLAGS = ('trainable', 'stateful', 'built', 'supports_masking')
 
-    is_tensor = staticmethod(tensors_keras2.is_tensor)
-    is_variable = staticmethod(tensors_keras2.is_variable)
-    tensors_of = staticmethod(tensors_keras2.tensors_of)
-    ops_while = staticmethod(tensors_keras2.ops_while)
-    count_ops = staticmethod(tensors_keras2.count_ops)
-    sources = staticmethod(tensors_keras2.sources)
-    source_keys = staticmethod(tensors_keras2.source_keys)
-    fresh_state = staticmethod(fresh_state)
-    evaluator = staticmethod(computing_keras2.evaluator)
-    inputs_to_feed = staticmethod(computing_keras2.inputs_to_feed)
+    def is_tensor(self, value):
+        return is_tensor(value)
+
+    def is_variable(self, value):
+        return is_variable(value)
+
+    def sources(self, tensor):
+        return [x for op in _ops_up_to([tensor]) for x in op.outputs]
 
     def is_layer(self, value):
         return isinstance(value, Layer)
-
-    def as_array(self, value):
-        return value if isinstance(value, np.ndarray) else None
 
     def is_network(self, layer):
         return isinstance(layer, Sequential) or getattr(
@@ -66,30 +64,21 @@ class Keras2Graphs(Graphs):
         placeholders = [x for x in model.inputs or []
                         if x._keras_history[0].is_placeholder]
         return (K.backend() != 'tensorflow' or
-                all(x.graph is tensors_keras2.current_graph() for x in placeholders))
+                all(x.graph is current_graph()
+                    for x in placeholders))
 
     def inputs_of(self, model):
         layers = [x._keras_history[0] for x in model.inputs]
         return [Input(K.int_shape(x), K.dtype(x), getattr(layer, 'sparse', False),
-                      consumers(layer, self._onward))
+                      self.consumers(layer))
                 for x, layer in zip(model.inputs, layers)]
-
-    def _onward(self, layer):
-        """Returns the layers to which a layer passes its input on: those in it and,
-        if it has no weights, those after it."""
-        if isinstance(layer, Network):
-            reached = list(getattr(layer, '_input_layers', []))
-        else:
-            reached = [each for _, each in self.inner_layers(layer)]
-        if not layer.weights:
-            reached += [node.outbound_layer for node in layer._outbound_nodes]
-        return reached
 
     def layers_of(self, network):
         return network._layers
 
-    def inner_layers(self, layer):
-        """They are labelled by the attribute that holds them."""
+    def held_layers(self, layer):
+        """They are labelled by the attribute that holds them, those of a subclassed
+        model by their position."""
         if isinstance(layer, Network):
             return [(str(i), each) for i, each in enumerate(layer._layers)]
         found = []
@@ -98,37 +87,24 @@ class Keras2Graphs(Graphs):
             _collect_layers(name, vars(layer)[name], found)
         return found
 
-    def flags_of(self, layer):
-        return {name: getattr(layer, name, None) for name in FLAGS}
-
-    def own_attributes(self, layer):
-        left_out = _names_of_every(isinstance(layer, Network))
-        return {name: value for name, value in vars(layer).items()
-                if name not in left_out}
-
-    def names_left_out(self, value):
-        if isinstance(value, keras.initializers.Initializer):
-            return {'seed'}  # From 2.3 on, it counts calls.
-        return set()
-
-    def attachments(self, model):
-        return {'number of ' + name: len(set(map(id, getattr(model, name))))
-                for name in ('losses', 'updates')}
-
     def weights_of(self, layer):
         """They include those of the layers that it holds."""
         return [] if isinstance(layer, Network) else layer.weights
 
-    def variables_by_kind(self, layer):
-        states = getattr(layer, 'states', None) or []
-        return {'weight': self.weights_of(layer),
-                'state': [each for each in states if self.is_tensor(each)]}
+    def facts_of_weight(self, weight):
+        name = getattr(weight, 'name', None) or ''
+        return {'': f'{K.dtype(weight)} of shape {K.int_shape(weight)}',
+                ', its name': re.sub(r'(_\d+)?(:\d+)?$', '', name.split('/')[-1])}
 
-    def kind_of(self, variable):
-        return f'{K.dtype(variable)} of shape {K.int_shape(variable)}'
+    def settings_of(self, model):
+        return {'number of ' + name: len(set(map(id, getattr(model, name))))
+                for name in ('losses', 'updates')}
 
     def values_of(self, variables):
         return K.batch_get_value(variables)
+
+    def set_values(self, variables, values):
+        K.batch_set_value(list(zip(variables, values)))
 
     def first_nodes(self, model, nodes):
         outputs = [tensor for node in nodes for tensor in node.output_tensors]
@@ -150,18 +126,91 @@ class Keras2Graphs(Graphs):
     def shapes_of(self, node):
         return node.output_shapes
 
-    def train_once(self, model, values, targets=None, state=()):
-        """A clone is not compiled, so there is no loss that takes targets."""
-        variables = {id(each): each for _, layer in self.all_layers(model)
-                     for _, each in self.own_variables(layer)}
-        return training_keras2.train_once(model, values, list(variables.values()))
-
     def reloaded(self, model, objects):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'model.h5')
             keras.models.save_model(model, path, include_optimizer=False)
             return keras.models.load_model(path, custom_objects=objects,
                                            compile=False)
+
+    def ops_while(self, function):
+        """TensorFlow can list them."""
+        if K.backend() != 'tensorflow':
+            return function(), []
+        K.learning_phase()  # Created at its first use in a graph.
+        graph = current_graph()
+        before = len(graph.get_operations())
+        result = function()
+        return result, graph.get_operations()[before:]
+
+    def count_ops(self, ops):
+        """Placeholders are left out, and what Keras adds to set the value of a
+        weight, to read it right after or to initialize all weights."""
+        return collections.Counter(
+            op.type for op in ops if op.type not in NOT_COUNTED and
+            not any(map(_sets_value, [op] + list(op.control_inputs))))
+
+    def fresh_names(self, seed):
+        return _fresh_graph(seed) if K.backend() == 'tensorflow' else _fresh_names()
+
+    def evaluator(self, model, values, nodes=None, on=None, state=()):
+        """There are no generators with a state."""
+        tensors = (_with_masks(model) if nodes is None else
+                   [tensor for node in nodes for tensor in tensors_of(node)])
+        compute = function_of(feeds(model, values, on), tensors,
+                              model.uses_learning_phase)
+
+        def compute_from_start():
+            if model.stateful:
+                model.reset_states()
+            return compute()
+        return compute_from_start
+
+    def inputs_to_feed(self, model, values):
+        """Only placeholders have no value of their own."""
+        return [value if _is_fed(tensor) else function_of([], [tensor])()[0]
+                for tensor, value in zip(model.inputs, values)]
+
+    def train_once(self, model, values, targets=None, state=(), noise=None):
+        """A clone is not compiled, so there is no loss that takes targets: the loss
+        is the mean square of the outputs, added to the model's own losses. Only the
+        weights of `_trained` take the step; the others follow their updates."""
+        if _is_eager():
+            return {}, None  # Random numbers are drawn in another order each time.
+        trained = _trained(model)
+        if not (trained or model.losses or model.updates or
+                model.uses_learning_phase):
+            return {}, None
+        losses = [K.sum(each) for each in model.losses]
+        # Tensors that are fed cannot be computed.
+        outputs = [x for x in model.outputs if not any(x is y for y in model.inputs)]
+        drawn = _drawn(outputs + losses)
+        given = [] if noise is None or len(noise) != len(drawn) else drawn
+        computed, after = _computed(
+            model, feeds(model, values) + list(zip(given, noise or ())),
+            losses + outputs + _stepped(model, trained, losses) +
+            drawn * (not given),
+            _variables_of(model))
+        first, last = len(losses), len(losses + outputs)
+        stepped = {id(each): x for each, x in zip(trained, computed[last:])}
+        # Several updates of one weight run in an undefined order.
+        in_order = len(model.updates) <= len(model.non_trainable_weights)
+        noise = noise if given else computed[len(computed) - len(drawn):]
+        return {'losses': [sum(computed[:first])] if losses else [],
+                'outputs in training': computed[first:last],
+                self.STEPPED: [
+                    stepped.get(id(each), x) for each, x in zip(model.weights, after)
+                    if in_order or id(each) in stepped]}, noise
+
+
+def _variables_of(model):
+    """Returns the variables that a step of training may change."""
+    found = {id(each): each for each in model.weights}
+    for update in model.updates:
+        for each in update if isinstance(update, tuple) else ():
+            if is_variable(each):
+                found[id(each)] = each
+    return list(found.values())
 
 
 def _collect_layers(label, value, found):
@@ -175,13 +224,273 @@ def _collect_layers(label, value, found):
             _collect_layers(f'{label}[{key!r}]', each, found)
 
 
-@functools.lru_cache(maxsize=None)
-def _names_of_every(is_network):
-    """Returns the names of attributes that Keras itself sets on all layers, or on
-    networks: those that their code mentions."""
-    names = set(vars(Layer(name='layer'))).union(SET_BY_KERAS)
-    for cls in (Network, Model, Sequential) if is_network else ():
-        for function in vars(cls).values():
-            code = getattr(inspect.unwrap(function), '__code__', None)
-            names.update(code.co_names if code else ())
-    return names
+# Tensors and ops
+
+
+def is_tensor(value):
+    """Returns whether a value is a symbolic tensor or variable of the backend."""
+    try:
+        K.is_keras_tensor(value)
+    except ValueError:
+        return False
+    return True
+
+
+def is_variable(value):
+    """Returns whether a value is a variable of the backend."""
+    if not is_tensor(value):
+        return False
+    if K.backend() == 'cntk':
+        return getattr(value, 'is_parameter', False)
+    return hasattr(value, {'theano': 'get_value'}.get(K.backend(), 'assign_add'))
+
+
+def is_eager(tensor):
+    """Returns whether a tensor or variable of TensorFlow 2 has a value."""
+    return hasattr(getattr(tensor, '_handle', tensor), 'numpy')
+
+
+def tensors_of(node):
+    """Returns the outputs of a node and their masks."""
+    return list(node.output_tensors) + mask_tensors(node.output_masks)
+
+
+def mask_tensors(masks):
+    """Returns the tensors among masks, each a tensor or None.
+
+    Where `compute_mask` returns a tuple, the engine takes it for a single mask.
+    """
+    return [each for mask in masks
+            for each in (mask if isinstance(mask, tuple) else [mask])
+            if each is not None]
+
+
+def current_graph():
+    """Returns the TensorFlow graph in which Keras builds at this moment."""
+    import tensorflow as tf
+    if tf.__version__.startswith('1.'):
+        return tf.get_default_graph()
+    from tensorflow.python.keras import backend
+    return backend.get_graph()
+
+
+def _sets_value(op):
+    return op.type in ASSIGN and op.inputs[1].op.type == 'Placeholder'
+
+
+# A fresh state
+
+
+@contextlib.contextmanager
+def _fresh_names():
+    """Theano and CNTK: the numbers in names start at 1 again."""
+    backend = importlib.import_module(f'keras.backend.{K.backend()}_backend')
+    old = backend._UID_PREFIXES
+    backend._UID_PREFIXES = collections.defaultdict(int)
+    try:
+        yield
+    finally:
+        backend._UID_PREFIXES = old
+
+
+@contextlib.contextmanager
+def _fresh_graph(seed):
+    import tensorflow as tf
+    from keras.backend import tensorflow_backend
+    if tf.executing_eagerly():
+        with _fresh_keras_graph(), _tensorflow_seed(seed):
+            yield
+        return
+    with tf.Graph().as_default() as graph, session(graph):
+        yield
+    # Keras keeps these forever, and with them the graph: 2.2.4 itself, later
+    # releases in the backend of tf.keras.
+    for module in (tensorflow_backend,
+                   getattr(tensorflow_backend, 'tf_keras_backend', None)):
+        for name in ('_GRAPH_UID_DICTS', '_GRAPH_LEARNING_PHASES'):
+            getattr(module, name, {}).pop(graph, None)
+
+
+@contextlib.contextmanager
+def _fresh_keras_graph():
+    """TensorFlow 2: a new graph in place of the one in which Keras builds."""
+    from keras.backend import tensorflow_backend
+    from tensorflow.python.framework.func_graph import FuncGraph
+    from tensorflow.python.keras import backend
+    old = backend._GRAPH, tensorflow_backend._LEARNING_PHASE_CACHE
+    backend._GRAPH = graph = FuncGraph('keras_graph')
+    tensorflow_backend._LEARNING_PHASE_CACHE = {}
+    try:
+        yield
+    finally:
+        backend._GRAPH, tensorflow_backend._LEARNING_PHASE_CACHE = old
+        backend._GRAPH_LEARNING_PHASES.pop(graph, None)
+
+
+@contextlib.contextmanager
+def _tensorflow_seed(seed):
+    """TensorFlow 2: what initializers draw depends on its own seed as well."""
+    import tensorflow as tf
+    from tensorflow.python.eager.context import context
+    old = {name: vars(context()).get(name) for name in ('_seed', '_rng')}
+    tf.compat.v2.random.set_seed(seed)
+    try:
+        yield
+    finally:
+        vars(context()).update(old)
+
+
+def session(graph):
+    """Returns a session that computes a graph without optimizing it.
+
+    Optimizing takes far longer than computing a small model once.
+    """
+    import tensorflow as tf
+    v1 = tf if hasattr(tf, 'Session') else tf.compat.v1
+    config = v1.ConfigProto(allow_soft_placement=True)
+    config.graph_options.optimizer_options.opt_level = v1.OptimizerOptions.L0
+    rewriting = config.graph_options.rewrite_options
+    if hasattr(rewriting, 'disable_meta_optimizer'):  # TensorFlow 1.13
+        rewriting.disable_meta_optimizer = True
+    return v1.Session(graph=graph, config=config)
+
+
+# Outputs
+
+
+def feeds(model, values, on=None):
+    """Returns what to feed: a list of pairs (tensor, array)."""
+    if on is not None:
+        return list(zip(on, values))
+    return [(tensor, value) for tensor, value in zip(model.inputs, values)
+            if _is_fed(tensor)]
+
+
+def function_of(feeds, tensors, learning_phase=False):
+    """Returns a function that computes tensors each time it is called.
+
+    # Arguments
+        feeds: list of pairs (tensor, array).
+        tensors: list of tensors to compute.
+        learning_phase: whether the tensors depend on the learning phase; it is fed
+            with 0, the phase of `predict`.
+
+    # Returns
+        A function without arguments that returns a list of arrays.
+    """
+    known = {id(tensor): value for tensor, value in feeds}
+    known.update((id(x), x.numpy()) for x in tensors if is_eager(x))
+    wanted = [each for each in tensors if id(each) not in known]
+    inputs = [tensor for tensor, _ in feeds]
+    values = [value for _, value in feeds]
+    if learning_phase and not isinstance(K.learning_phase(), int):
+        inputs.append(K.learning_phase())
+        values.append(0)
+    function = K.function(inputs, wanted) if wanted else lambda values: []
+
+    def compute():
+        computed = dict(known)
+        computed.update((id(x), y) for x, y in zip(wanted, function(values)))
+        return [np.asarray(computed[id(each)]) for each in tensors]
+    return compute
+
+
+def _with_masks(model):
+    """Returns a model's outputs, followed by their masks."""
+    masks = [layer._inbound_nodes[node_index].output_masks[tensor_index]
+             for layer, node_index, tensor_index in
+             (tensor._keras_history for tensor in model.outputs)]
+    return model.outputs + mask_tensors(masks)
+
+
+def _is_fed(tensor):
+    return tensor._keras_history[0].is_placeholder
+
+
+# Training
+
+
+def _trained(model):
+    """Returns the weights to compute gradients for: none where that is expensive.
+
+    Theano compiles them, and TensorFlow builds each loop once more, which takes
+    longer than all else here.
+    """
+    if K.backend() != 'tensorflow' or _has_loops():
+        return []
+    return model.trainable_weights
+
+
+def _has_loops():
+    return any(op.type == 'Enter' for op in current_graph().get_operations())
+
+
+def _drawn(tensors):
+    """Returns the random numbers that tensors are computed from, in an order that
+    the graph alone determines; none where they cannot be fed."""
+    ops = [] if K.backend() == 'tensorflow' and _has_loops() else _ops_up_to(tensors)
+    return [x for op in ops if op.type in RANDOM for x in op.outputs]
+
+
+def _ops_up_to(tensors):
+    """Returns the ops that tensors are computed by, where these can be listed."""
+    if K.backend() != 'tensorflow':
+        return []
+    found, waiting = {}, [x.op for x in reversed(tensors)]
+    while waiting:
+        op = waiting.pop()
+        if id(op) not in found:
+            found[id(op)] = op
+            waiting += [x.op for x in reversed(op.inputs)]
+    return list(found.values())
+
+
+def _is_eager():
+    """Returns whether TensorFlow executes eagerly, as TensorFlow 2 does."""
+    if K.backend() != 'tensorflow':
+        return False
+    import tensorflow as tf
+    return tf.executing_eagerly()
+
+
+def _stepped(model, weights, losses):
+    """Returns the tensors of weights after one step of gradient descent."""
+    if not weights:
+        return []
+    squares = [K.mean(K.square(x)) for x in model.outputs
+               if K.dtype(x).startswith('float')]
+    if not squares + losses:
+        return list(weights)
+    import tensorflow as tf
+    gradients = K.gradients(sum(squares + losses), weights)
+    return [weight + 0. if gradient is None else
+            _constrained(weight, weight - RATE * tf.convert_to_tensor(gradient))
+            for weight, gradient in zip(weights, gradients)]
+
+
+def _constrained(weight, value):
+    constraint = getattr(weight, 'constraint', None)
+    return constraint(value) if constraint else value
+
+
+def _computed(model, fed, tensors, variables):
+    """Computes tensors in the learning phase of training, with the updates.
+
+    # Returns
+        A pair of lists of arrays: the tensors, and the weights of the model after
+        the updates.
+    """
+    inputs, values = ([pair[i] for pair in fed] for i in range(2))
+    if not isinstance(K.learning_phase(), int) and (
+            model.uses_learning_phase or K.backend() == 'tensorflow'):
+        inputs.append(K.learning_phase())
+        values.append(1)
+    function = K.function(inputs, tensors, updates=model.updates)
+    if model.stateful:
+        model.reset_states()
+    kept = variables if model.updates else []
+    before = K.batch_get_value(kept)
+    try:
+        return function(values), K.batch_get_value(model.weights)
+    finally:
+        K.batch_set_value(list(zip(kept, before)))

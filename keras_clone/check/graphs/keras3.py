@@ -2,18 +2,18 @@
 
 `keras/src/ops/node.py`, `keras/src/ops/function.py`: a node is one call of an
 operation, of which layers are a kind, with the arguments of the call and the tensors
-that it returned. The variables that a model reads show what it computes from.
+that it returned.
 """
 import collections
 import contextlib
-import functools
 import os
-import random
+import re
 import tempfile
 
 import keras
 import numpy as np
 from keras import ops
+from keras import tree
 from keras.src.backend.common import global_state
 from keras.src.backend.common.masking import get_keras_mask
 from keras.src.layers import Layer
@@ -22,37 +22,29 @@ from keras.src.ops.function import Function
 from keras.src.ops.node import Node
 from keras.src.ops.operation import Operation
 from keras.src.ops.symbolic_arguments import SymbolicArguments
-from keras.src.random.seed_generator import SeedGenerator
+from keras.src.trainers.compile_utils import CompileLoss
 from keras.src.utils.tracking import Tracker
 
-from . import computing_keras3, training_keras3
 from .interface import Graphs
-from ..random_values import Input, consumers
+from ..random_values import Input
 
-# The flags in which a layer and its clone have to agree.
-FLAGS = ('trainable', 'stateful', 'built', 'supports_masking', 'compute_dtype',
-         'variable_dtype', 'quantization_mode', 'autocast', '_convert_input_args',
-         '_allow_non_tensor_positional_args', 'supports_jit', '_call_context_args',
-         '_remat_mode')
-# Attributes that `fit` and the like set on a model, and `compile` does not.
-SET_BY_FITTING = ('history', 'stop_evaluating', 'stop_predicting', 'training',
-                  '_eval_epoch_iterator', '_obj_reference_counts_dict')
+
+RATE = .1   # Of a step of training.
 
 
 class Keras3Graphs(Graphs):
 
-    BASES = (Functional, keras.Sequential, keras.Model, Layer, Function, Operation)
     RECORDS = (Node, SymbolicArguments)
-    LEFT_OUT = RECORDS + (SeedGenerator, Tracker)
+    BOOKKEEPING = (Tracker,)
+    FLAGS = ('trainable', 'stateful', 'built', 'supports_masking', 'compute_dtype',
+             'variable_dtype', 'quantization_mode', 'autocast', 'supports_jit')
     # A model that begins at a hidden tensor has lost the masks of its graph
     # (`clone_graph_nodes` in `keras/src/models/functional.py`). They exist when it
     # is called, and are compared then.
     MASKS_MAY_APPEAR = True
 
-    graph_of = staticmethod(computing_keras3.graph_of)
-    evaluator = staticmethod(computing_keras3.evaluator)
-    draw_targets = staticmethod(training_keras3.draw_targets)
-    train_once = staticmethod(training_keras3.train_once)
+    def graph_of(self, network):
+        return _graph_of(network)
 
     def is_tensor(self, value):
         return isinstance(value, (keras.KerasTensor, keras.Variable))
@@ -64,34 +56,22 @@ class Keras3Graphs(Graphs):
         return isinstance(value, Operation)
 
     def as_array(self, value):
-        if isinstance(value, np.ndarray):
-            return value
-        return ops.convert_to_numpy(value) if ops.is_tensor(value) else None
+        try:
+            return ops.convert_to_numpy(value) if ops.is_tensor(value) else None
+        except Exception:   # An object of the user's may answer in any way.
+            return None
 
-    def belongs_to_keras(self, variable):
+    def belongs_to_keras(self, tensor):
         generator = global_state.get_global_attribute('global_seed_generator')
-        return generator is not None and variable is generator.state
+        return generator is not None and tensor is generator.state
 
     def is_network(self, layer):
         return isinstance(layer, (Functional, keras.Sequential, Function))
 
     def inputs_of(self, model):
         return [Input(x.shape, x.dtype, x.sparse,
-                      consumers(x._keras_history.operation, self._onward))
+                      self.consumers(x._keras_history.operation))
                 for x in self.graph_of(model).inputs]
-
-    def _onward(self, operation):
-        """Returns the operations to which one passes its input on: those in it and,
-        if it has no weights, those after it."""
-        if self.is_network(operation):
-            inputs, _ = self.inputs_and_outputs(operation)
-            layers = [x._keras_history.operation for x in inputs]
-            reached = [layer for layer in layers if layer is not None]
-        else:
-            reached = [each for _, each in self.inner_layers(operation)]
-        if not getattr(operation, 'weights', []):
-            reached += [node.operation for node in operation._outbound_nodes]
-        return reached
 
     def layers_of(self, network):
         """Layers that are in attributes but not in the graph come last."""
@@ -101,50 +81,11 @@ class Keras3Graphs(Graphs):
                     if not any(each is other for other in network.operations)]
         return list(network.operations) + attached
 
-    def inner_layers(self, layer):
+    def held_layers(self, layer):
         """They are labelled by their position."""
-        if self.is_network(layer):
-            held = self.layers_of(layer)
-        elif isinstance(layer, Layer):
-            held = layer._layers
-        else:
-            held = [each for each in vars(layer).values() if self.is_layer(each)]
+        held = layer._layers if isinstance(layer, Layer) else [
+            each for each in vars(layer).values() if self.is_layer(each)]
         return [(str(i), each) for i, each in enumerate(held)]
-
-    def flags_of(self, layer):
-        flags = {name: getattr(layer, name, None) for name in FLAGS}
-        flags['dtype policy'] = _described(getattr(layer, 'dtype_policy', None))
-        return flags
-
-    def own_attributes(self, layer):
-        """They include the vocabulary of a layer: the table that holds it cannot be
-        inspected."""
-        base = next(base for base in self.BASES if isinstance(layer, base))
-        found = {name: value for name, value in vars(layer).items()
-                 if name not in _names_of_every(base) and
-                 not name.startswith('_self_')}
-        if hasattr(layer, 'get_vocabulary'):
-            with contextlib.suppress(Exception):  # It may have none yet.
-                found['vocabulary'] = list(layer.get_vocabulary())
-        return found
-
-    def names_left_out(self, value):
-        if isinstance(value, keras.metrics.Metric):
-            return {'_variables', '_metrics', '_tracker'}
-        if isinstance(value, keras.initializers.Initializer):
-            return {'seed'}  # If none is given, one is drawn.
-        return set()
-
-    def attachments(self, model):
-        if not getattr(model, 'compiled', False):
-            return {'being compiled': False}
-        found = {'being compiled': True, 'optimizer': type(model.optimizer)}
-        with contextlib.suppress(Exception):  # A schedule may have no config.
-            found['settings of the optimizer'] = model.optimizer.get_config()
-        for name, value in training_keras3.compiled_with(model).items():
-            if name != 'optimizer':
-                found[name + ' compiled with'] = value
-        return found
 
     def weights_of(self, layer):
         """They do not include those of the layers that it holds."""
@@ -152,18 +93,29 @@ class Keras3Graphs(Graphs):
             return []
         return layer._trainable_variables + layer._non_trainable_variables
 
-    def variables_by_kind(self, layer):
-        return {'weight': self.weights_of(layer), 'seed': self.seeds_of(layer)}
+    def facts_of_weight(self, weight):
+        facts = {'': f'{weight.dtype} of shape {weight.shape}',
+                 ', its name': re.sub(r'_\d+$', '', weight.name),
+                 ', its flag trainable': weight.trainable}
+        facts.update((f', its {what}', type(getattr(weight, what)))
+                     for what in ('regularizer', 'constraint'))
+        return facts
 
-    def kind_of(self, variable):
-        words = [f'{variable.dtype} of shape {variable.shape}']
-        words += [] if variable.trainable else ['not trainable']
-        words += [type(each).__name__ for each in (variable.regularizer,
-                                                   variable.constraint) if each]
-        return ', '.join(words)
+    def settings_of(self, model):
+        if not getattr(model, 'compiled', False):
+            return {'being compiled': False}
+        found = {'being compiled': True, 'optimizer': model.optimizer}
+        for name, value in _compiled_with(model).items():
+            if name != 'optimizer':
+                found[name + ' compiled with'] = value
+        return found
 
     def values_of(self, variables):
         return [ops.convert_to_numpy(each.value) for each in variables]
+
+    def set_values(self, variables, values):
+        for variable, value in zip(variables, values):
+            variable.assign(value)
 
     @contextlib.contextmanager
     def adapted_weights_kept(self, model):
@@ -200,28 +152,17 @@ class Keras3Graphs(Graphs):
                 for x in node.output_tensors]
 
     @contextlib.contextmanager
-    def fresh_state(self, seed=0):
-        """Keras draws its seeds from Python's random numbers."""
-        states = random.getstate(), np.random.get_state()
+    def fresh_names(self, seed):
         names = global_state.get_global_attribute('object_name_uids')
         global_state.set_global_attribute('object_name_uids',
                                           collections.defaultdict(int))
-        random.seed(seed)
-        np.random.seed(seed)
         try:
             yield
         finally:
             global_state.set_global_attribute('object_name_uids', names)
-            random.setstate(states[0])
-            np.random.set_state(states[1])
 
     def seeds_of(self, layer):
         return [each.state for each in getattr(layer, '_seed_generators', [])]
-
-    def other_seeds(self, read, kept=(), draw=1):
-        return [(each, ops.convert_to_numpy(each.value) + draw)
-                for key, each in read.items()
-                if each.name == 'seed_generator_state' and key not in kept]
 
     def reloaded(self, model, objects):
         with tempfile.TemporaryDirectory() as folder:
@@ -230,30 +171,171 @@ class Keras3Graphs(Graphs):
             return keras.saving.load_model(path, custom_objects=objects,
                                            compile=False, safe_mode=False)
 
+    def evaluator(self, model, values, nodes=None, on=None, state=()):
+        """It returns as many masks as outputs, with an empty array in place of each
+        missing mask."""
+        def compute():
+            with keras.StatelessScope(state):
+                return _computed(model, values, nodes, on)
+        return compute
 
-def _described(policy):
-    """Describes a dtype policy, so that equal policies have equal descriptions.
+    def draw_targets(self, model, outputs, seed=0):
+        """Arrays like the outputs are tried first, then class numbers."""
+        if _compiled_with(model).get('loss') is None:
+            return None
+        random = np.random.RandomState(seed)
+        for draw in (lambda x: random.uniform(-3, 3, x.shape),
+                     lambda x: random.uniform(0, 1, x.shape),
+                     lambda x: random.randint(0, x.shape[-1], x.shape[:-1])):
+            try:
+                targets = [draw(x).astype('float32') for x in outputs]
+                loss = _compiled_loss(model, targets,
+                                      _packed_outputs(model, outputs))
+            except Exception:  # It may be any custom function.
+                continue
+            if np.isfinite(ops.convert_to_numpy(loss)).all():
+                return targets
+        return None
 
-    `get_config` of a map removes the names of its policies.
+    def train_once(self, model, values, targets=None, state=(), noise=None):
+        """With targets, the loss is the one that the model was compiled with; if
+        there are none, it is the mean square of the outputs. The model's own losses
+        are added."""
+        trained = [each for each in model.trainable_variables
+                   if keras.backend.is_float_dtype(each.dtype)]
+        inputs = _packed_inputs(model, values)
+
+        def compute(tensors):
+            mapping = list(state) + list(zip(trained, tensors))
+            with keras.StatelessScope(mapping, collect_losses=True) as scope:
+                outputs = model(inputs, training=True)
+                own_loss = _total(model.losses)
+                loss = own_loss + _objective(model, outputs, targets)
+                after = [scope.get_current_value(each) for each in model.weights]
+            # `x is None`: not changed in the scope.
+            after = [each.value if x is None else x
+                     for each, x in zip(model.weights, after)]
+            return loss, (own_loss, loss, tree.flatten(outputs), after)
+
+        start = [ops.convert_to_tensor(each.value) for each in trained]
+        (own_loss, loss, outputs, after), gradients = _gradients(compute, start)
+        stepped = {id(each): _stepped(each, x, gradient)
+                   for each, x, gradient in zip(trained, start, gradients)}
+        after = [stepped.get(id(each), x) for each, x in zip(model.weights, after)]
+        return {'losses': _arrays([own_loss]),
+                'the loss in training': _arrays([loss]),
+                'outputs in training': _arrays(outputs),
+                self.STEPPED: _arrays(after)}, None
+
+
+def _graph_of(model):
+    """Returns the `Function` that a model is, or that a `Sequential` has."""
+    if isinstance(model, keras.Sequential):
+        return model._functional
+    return model if isinstance(model, Function) else None
+
+
+def _computed(model, values, nodes=None, on=None):
+    graph = _graph_of(model)
+    if nodes is not None or on is not None:
+        tensors = (graph.outputs if nodes is None else
+                   [x for node in nodes for x in node.output_tensors])
+        model = keras.Model(on or graph.inputs, tensors)
+    else:
+        values = _packed_inputs(model, values)
+    outputs = tree.flatten(model(values, training=False))
+    masks = [get_keras_mask(x) for x in outputs]
+    return [np.empty(0) if x is None else ops.convert_to_numpy(x)
+            for x in outputs + masks]
+
+
+def _packed_inputs(model, values):
+    """Returns arrays in the structure in which a model takes its inputs."""
+    return tree.pack_sequence_as(_graph_of(model)._inputs_struct, values)
+
+
+def _compiled_with(model):
+    """Returns the arguments that a model was compiled with, if Keras keeps them."""
+    return getattr(getattr(model, '_compile_config', None), 'config', None) or {}
+
+
+def _arrays(tensors):
+    return [ops.convert_to_numpy(each) for each in tensors]
+
+
+def _total(losses):
+    return sum((ops.sum(ops.cast(each, 'float32')) for each in losses),
+               ops.zeros(()))
+
+
+def _objective(model, outputs, targets):
+    if targets is not None:
+        return ops.sum(_compiled_loss(model, targets, outputs))
+    floats = [x for x in tree.flatten(outputs)
+              if keras.backend.is_float_dtype(x.dtype)]
+    return _total([ops.mean(ops.square(ops.cast(x, 'float32'))) for x in floats])
+
+
+def _compiled_loss(model, targets, outputs):
+    """Computes the loss that a model was compiled with, with another loss object:
+    that of the model would store the structure of its arguments."""
+    settings = _compiled_with(model)
+    loss = CompileLoss(settings['loss'], settings.get('loss_weights'),
+                       output_names=model.output_names)
+    return loss(tree.pack_sequence_as(outputs, targets), outputs)
+
+
+def _packed_outputs(model, outputs):
+    outputs = [ops.convert_to_tensor(x) for x in outputs]
+    struct = getattr(model, '_functional', model)._outputs_struct
+    return tree.pack_sequence_as(struct, outputs)
+
+
+def _stepped(variable, x, gradient):
+    if gradient is None:
+        return x
+    x = x - ops.cast(RATE * gradient, x.dtype)
+    return variable.constraint(x) if variable.constraint else x
+
+
+def _gradients(compute, tensors):
+    """Computes the gradients of a loss.
+
+    # Arguments
+        compute: function that takes tensors and returns a pair (loss, anything).
+        tensors: list of tensors.
+
+    # Returns
+        A pair (anything that `compute` returned, list of gradients).
     """
-    if not isinstance(policy, keras.dtype_policies.DTypePolicyMap):
-        return str(policy)
-    return {'default': str(policy.default_policy), **{
-        key: (each.compute_dtype, each.variable_dtype, each.quantization_mode)
-        for key, each in policy.items()}}
+    return {'tensorflow': _gradients_of_tensorflow, 'jax': _gradients_of_jax,
+            'torch': _gradients_of_torch}.get(
+                keras.backend.backend(), _no_gradients)(compute, tensors)
 
 
-@functools.lru_cache(maxsize=None)
-def _names_of_every(base):
-    """Returns the names of the attributes that all instances of a class have."""
-    if base is keras.Model:
-        return _names_of_every(Functional)
-    x = keras.Input((1,), name='x')
-    made = {Function: lambda: Function(x, x + 1, name='x'),
-            Functional: lambda: keras.Model(x, keras.layers.Identity(name='y')(x),
-                                            name='x'),
-            keras.Sequential: lambda: keras.Sequential([x], name='x')}.get(
-                base, lambda: base(name='x'))()
-    if isinstance(made, keras.Model):
-        made.compile('sgd', 'mse')
-    return set(vars(made)).union(SET_BY_FITTING) - {'activity_regularizer'}
+def _gradients_of_tensorflow(compute, tensors):
+    import tensorflow as tf
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(tensors)
+        loss, rest = compute(tensors)
+    return rest, [None if each is None else tf.convert_to_tensor(each)
+                  for each in tape.gradient(loss, tensors)]
+
+
+def _gradients_of_jax(compute, tensors):
+    import jax
+    gradients, rest = jax.grad(compute, has_aux=True)(tensors)
+    return rest, gradients
+
+
+def _gradients_of_torch(compute, tensors):
+    import torch
+    tensors = [each.detach().clone().requires_grad_() for each in tensors]
+    loss, rest = compute(tensors)
+    if not tensors or not loss.requires_grad:
+        return rest, [None] * len(tensors)
+    return rest, torch.autograd.grad(loss, tensors, allow_unused=True)
+
+
+def _no_gradients(compute, tensors):
+    return compute(tensors)[1], [None] * len(tensors)

@@ -3,16 +3,20 @@
 Most of the clones are built by the function that built the original, with layers of
 the same names and one fault.
 """
-import functools
-
+import keras
 import numpy as np
 import pytest
 from keras import backend as K, layers
 from keras.layers import (Activation, Add, Bidirectional, Dense, Dropout, Embedding,
                           Input, LSTM, SimpleRNN, TimeDistributed)
-from keras.models import Model, Sequential
-from keras_clone.check.faithfulness import check_clone
+from keras.models import Model, Sequential, clone_model
+from keras_clone.check import check_clone
+from keras_clone.check.gallery import ops
 from keras_clone.check.graphs import graphs
+
+from major_versions import IS_KERAS2
+
+stop_gradient = K.stop_gradient if IS_KERAS2 else keras.ops.stop_gradient
 
 on_tensorflow = pytest.mark.skipif(
     K.backend() != 'tensorflow', reason='only TensorFlow has it')
@@ -62,7 +66,7 @@ class Power(layers.Layer):
 
     def call(self, inputs, exponent=1, bases=None):
         base = inputs if bases is None else bases['of'][0]
-        return K.pow(base, exponent) + 0 * inputs
+        return ops.power(base, exponent) + 0 * inputs
 
 
 class Two(layers.Layer):
@@ -93,7 +97,13 @@ def powers(first=2, second=3, swap=False, **arguments):
 def check(build, clone_model, **kwargs):
     kwargs.setdefault('depth', 1)
     kwargs.setdefault('saving', False)
-    return check_clone(build, clone_model, **kwargs)
+
+    def clone(model):
+        if IS_KERAS2:
+            return clone_model(model)
+        with graphs.fresh_state(12345):  # Operations have running numbers.
+            return clone_model(model)
+    return check_clone(build, clone, **kwargs)
 
 
 def found(report, outcome=None):
@@ -102,9 +112,9 @@ def found(report, outcome=None):
             if each.what != 'ops' and outcome in (None, each.outcome)]
 
 
-def stateful():
+def stateful(is_stateful=True):
     x = Input(batch_shape=(2, 3, 4), name='x')
-    return Model(x, LSTM(2, stateful=True, name='lstm')(x), name='stateful')
+    return Model(x, LSTM(2, stateful=is_stateful, name='lstm')(x), name='stateful')
 
 
 def every_kind_of_layer():
@@ -151,10 +161,13 @@ class Tied(Dense):
     def build(self, input_shape):
         if self.tied_to is None:
             super().build(input_shape)
-        else:
+        elif IS_KERAS2:
             self.kernel = self.tied_to.kernel
             self._trainable_weights.append(self.kernel)
             self.built = True
+
+    def call(self, inputs):
+        return ops.matmul(inputs, (self.tied_to or self).kernel)
 
 
 class Owner:
@@ -167,35 +180,98 @@ class Owner:
         return x
 
 
-class Knows(layers.Layer):
-    """Has attributes of all kinds, none of which its config records."""
-    times = 2
+class Own(layers.Layer):
+    """Computes what its arguments say, none of which its config has.
 
-    def __init__(self, **kwargs):
+    # Arguments
+        times: factor of the outputs.
+        when_trained: another one, in training.
+        loss: factor of a loss; None for none.
+        decay: factor of a variable in each step of training; None for none.
+        stops: whether no gradient passes.
+        swapped: whether its weights are made in the other order.
+        scale_is_trained: whether its first weight is trainable.
+        shift: name of the second weight.
+        held: anything.
+    """
+
+    def __init__(self, times=2., when_trained=1., loss=None, decay=None,
+                 stops=False, swapped=False, scale_is_trained=True, shift='shift',
+                 held=None, **kwargs):
         super().__init__(**kwargs)
-        self.number = .5
-        self.table = {'a': [1, 2]}
-        self.array = np.arange(3.)
-        self.function = lambda x, by=self.times: by * x
-        self.partial = functools.partial(max, 1)
-        self.owner = Owner(2)
-        self.kinds = {1, 2}
-        self.inner = Bidirectional(SimpleRNN(2, name='rnn'), name='inner')
+        self.times, self.when_trained = times, when_trained
+        self.loss_factor, self.decay, self.stops = loss, decay, stops
+        self.swapped, self.scale_is_trained = swapped, scale_is_trained
+        self.shift_name = shift
+        self.held = Owner(held)
 
     def build(self, input_shape):
-        self.first, self.second = (self.add_weight(
-            shape=(3,), initializer='ones', name=name) for name in 'ab')
+        names = ['scale', self.shift_name]
+        made = {name: self.add_weight(
+            name=name, shape=(input_shape[-1],), initializer='ones',
+            trainable=name != 'scale' or self.scale_is_trained)
+            for name in (reversed(names) if self.swapped else names)}
+        self.scale, self.shift = (made[name] for name in names)
+        self.mean = self.add_weight(name='mean', shape=(input_shape[-1],),
+                                    initializer='ones', trainable=False)
         super().build(input_shape)
 
-    def call(self, inputs):
-        return inputs * self.first * self.second
+    def call(self, inputs, training=None):
+        if self.loss_factor is not None:
+            self._add_loss(self.loss_factor * ops.sum(ops.square(inputs)), inputs)
+        if self.decay is not None:
+            self._update(inputs, training)
+        outputs = self.times * inputs * self.scale + self.shift + 0 * self.mean
+        if self.stops:
+            outputs = stop_gradient(outputs)
+        return self._in_training(outputs, training)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        return {'name': self.name}
+
+    if IS_KERAS2:
+        def _add_loss(self, loss, inputs):
+            self.add_loss(loss, inputs)
+
+        def _update(self, inputs, training):
+            self.add_update(K.update(self.mean, self.mean * self.decay),
+                            inputs)
+
+        def _in_training(self, outputs, training):
+            return K.in_train_phase(self.when_trained * outputs, outputs)
+    else:
+        def _add_loss(self, loss, inputs):
+            self.add_loss(loss)
+
+        def _update(self, inputs, training):
+            if training:
+                self.mean.assign(self.mean * self.decay)
+
+        def _in_training(self, outputs, training):
+            return self.when_trained * outputs if training else outputs
 
 
-def knows(change=lambda layer: None):
-    model = chain(Knows(name='middle'))
-    change(model.get_layer('middle'))
-    return model
+# For clones that are made by `clone_model` and then changed
 
 
-def set_by_name(name, value):
-    return lambda layer: setattr(layer, name, value)
+def judged(build, change, **arguments):
+    """Judges a function that clones faithfully, then changes the clone.
+
+    # Arguments
+        change: function of the last layer of the clone and that of the original.
+    """
+    def clone(model):
+        made = clone_model(model)
+        change(made.layers[-1], model.layers[-1])
+        return made
+    return check(build, clone, **arguments)
+
+
+def adapted(make, dtype='float32'):
+    layer = make(name='adapted')
+    layer.adapt(np.array([[1, 2, 3], [3, 4, 7]], dtype))
+    x = Input((3,), dtype=dtype, name='x')
+    return Model(x, layer(x))

@@ -1,18 +1,13 @@
 """The judge finds nothing in a model that is built again."""
-import numpy as np
 import pytest
-from keras import backend as K
-from keras.layers import Add, Dense, Dropout, Input, Lambda
+from keras.layers import Add, Dropout, Input, Lambda
 from keras.models import Model
+from keras_clone.check.gallery import ops
 
 from judging import (chain, check, Choice, every_kind_of_layer, masked, nested,
-                     not_on_cntk, powers, sequential, stateful, twice, Two, unbuilt)
+                     powers, sequential, stateful, twice, Two, unbuilt)
 from judging import fresh_state  # noqa: F401
-
-
-def input_that_is_a_variable():
-    x = Input(tensor=K.variable(np.ones((2, 3))), name='x')
-    return Model(x, Dense(2, name='dense')(x), name='variable')
+from major_versions import IS_KERAS2
 
 
 def two_outputs():
@@ -31,14 +26,14 @@ def random_outputs():
 
 
 def not_finite():
-    return chain(Lambda(lambda x: K.log(-K.abs(x)), name='middle'))
+    return chain(Lambda(lambda x: ops.power(-1 - ops.abs(x), .5), name='middle',
+                        output_shape=(3,)))
 
 
-NOT_COMPARED = {
-    every_kind_of_layer: ['outputs in training (random)'],
-    random_outputs: ['output 0 of dropout (random)'],
-    unbuilt: ['outputs (the model is not built: it has none yet)'],
-}
+NOT_COMPARED = {unbuilt: ['outputs (the model is not built: it has none yet)']}
+if IS_KERAS2:   # Its random numbers cannot be chosen here.
+    NOT_COMPARED.update({every_kind_of_layer: ['outputs in training (random)'],
+                         random_outputs: ['output 0 of dropout (random)']})
 
 
 @pytest.mark.once
@@ -51,11 +46,3 @@ def test_the_same_model_built_again_is_faithful(build):
     assert report.faithful
     assert (report.outcome, report.layer, report.reason) == ('faithful', '', '')
     assert report.not_compared == NOT_COMPARED.get(build, [])
-
-
-@not_on_cntk
-def test_value_of_an_input_that_is_no_placeholder_is_fed_to_the_clone():
-    def clone(model):
-        x = Input(batch_shape=(2, 3), name='x')
-        return Model(x, Dense(2, name='dense')(x), name='variable')
-    assert check(input_that_is_a_variable, clone, exact_ops=False).faithful

@@ -26,8 +26,10 @@ def test_clone_whose_clone_shares_its_layers_clones_only_once():
         return clones[-1]
     report = check(chain, clone, depth=2)
     assert report.outcome == 'clones only once'
-    assert ('first', 'the layer') in found(report, 'clones only once')
-    assert any(str(each).startswith("first: the clone's clone: the layer: ")
+    assert ('first', 'what it holds: layer first') in found(
+        report, 'clones only once')
+    assert any(str(each).startswith(
+        "first: the clone's clone: what it holds: layer first: ")
                for each in report.differences)
 
 

@@ -1,4 +1,4 @@
-"""What the user of the command has to fix."""
+"""Texts for people, and what the user of the command has to fix."""
 import os
 import re
 import traceback
@@ -11,6 +11,16 @@ STANDARD_LIBRARY = os.path.dirname(os.__file__)
 class Failure(click.ClickException):
     """What the user has to fix: one line on stderr, exit status 2."""
     exit_code = 2
+
+
+def shortened(text, length=70):
+    """Returns a text, cut if it is longer than `length`."""
+    return text if len(text) <= length else text[:length - 3] + '...'
+
+
+def summary(error):
+    """Returns the type and the message of an exception, cut if it is very long."""
+    return shortened(one_line(error), 1000)
 
 
 def one_line(error):

@@ -1,0 +1,457 @@
+"""What a user can see of a model, as plain data, and how two models differ in it.
+
+A description knows layers by their names, tensors by the calls that return them: so
+those of a model and its clone are equal, although nothing in one is in the other.
+"""
+import collections
+import inspect
+
+import keras
+import numpy as np
+
+from .difference import GRAPH, Difference
+from .graphs import graphs
+from .messages import summary
+from .values import ATOMS, NOTHING, leaves_of, same, text_of
+
+# The lists in which layers have weights.
+LISTS_OF_WEIGHTS = ('trainable_weights', 'non_trainable_weights', 'weights')
+# Groups of facts, the most important first.
+PARTS, CONNECTIONS, ARGUMENTS, ANSWERS = range(4)
+AT_PLACE = 'layer at place'
+
+
+# A call of a layer. network: the key of the network it is in. number: from 0.
+Call = collections.namedtuple('Call', 'network number')
+
+
+class Label(str):
+    """A text that stands for something, such as a layer or a tensor.
+
+    # Arguments
+        text: what people read. It may have a number that Keras appended to a name.
+        key: what decides whether two labels are equal; the text if not given.
+    """
+    __repr__ = str.__str__
+
+    def __new__(cls, text, *key):
+        label = super().__new__(cls, text)
+        label.key = key or text
+        return label
+
+    def __eq__(self, other):
+        return self.key == getattr(other, 'key', other)
+
+    def __hash__(self):
+        return hash(self.key)
+
+
+class Raised(Label):
+    """The text of the exception that a method raised, instead of an answer."""
+
+
+NO_MASK, ANSWERED = Label('none'), Label('an answer')
+
+
+class Description:
+    """What a user can see of a model.
+
+    # Arguments
+        model: a `Model`.
+        on: list of the tensors that it was built on, if it was, or that stand for
+            these in the original: what leads to them is left out.
+        like: the `Description` of the original, if it is that of a clone: a layer
+            that has only another name has the key of the one in its place.
+
+    # Attributes
+        facts: dict: (group, key of a layer, text that says what) -> plain value.
+            The key is the names of the layers down to this one; in a layer that is
+            no network they are replaced by labels, since Keras numbers them.
+        layers: dict: key -> layer, the model first, each before those in it.
+        paths: dict: key -> the names joined by `/`.
+        nodes: dict: (key, `Call`) -> node.
+    """
+
+    def __init__(self, model, on=None, like=None):
+        self.model, self.on, self._like = model, on, like
+        self.layers, self.paths, self.nodes = {}, {}, {}
+        self._facts, self._is_complete = {}, False
+        self._keys, self._weights, self._inner = {}, {}, set()
+        self._left_out = layers_up_to(on or [])
+        self._tensors = {id(x): Label(f'input {i} of the model')
+                         for i, x in enumerate(on or [])}
+        self._add_layer((), '', model)
+        self._find_calls()
+
+    @property
+    def facts(self):
+        if not self._is_complete:
+            self._is_complete = True
+            for key, layer in self.layers.items():
+                self._describe(key, layer)
+            for (key, call), node in self.nodes.items():
+                self._describe_call(key, call, node)
+        return self._facts
+
+    def located_layers(self):
+        """Returns pairs (path, layer)."""
+        return [(self.paths[key], layer) for key, layer in self.layers.items()]
+
+    def partners(self, other):
+        """Returns pairs of nodes of two models, inputs first: those of the same
+        number of a layer of the same key."""
+        own = set(map(id, graphs.ordered_nodes(self.model)))
+        return [(node, other.nodes[call]) for call, node in self.nodes.items()
+                if id(node) in own and call in other.nodes]
+
+    def layer_of_weight(self, i):
+        """Returns the path of the layer of the model's weight of that number."""
+        key, _ = self._weights.get(id(self.model.weights[i]), ((), 0))
+        return self.paths[key]
+
+    def seeds(self):
+        """Returns the states of the random number generators, in a fixed order."""
+        return [each for layer in self.layers.values()
+                for each in graphs.seeds_of(layer)]
+
+    def _set(self, group, key, what, value):
+        self._facts[group, key, what] = value
+
+    def _set_leaves(self, group, key, what, value, after=''):
+        for place, leaf in leaves_of(value, self._leaf, what):
+            self._set(group, key, place + after, leaf)
+
+    # Layers
+
+    def _add_layer(self, key, path, layer):
+        if id(layer) in self._keys:
+            also = self.paths[self._keys[id(layer)]]
+            self._set(PARTS, key, 'sharing',
+                      Label(f'the layer that is also {also}',
+                            self._keys[id(layer)]))
+            return
+        self._set(PARTS, key, 'sharing', Label('a layer of its own'))
+        self._keys[id(layer)] = key
+        self.layers[key], self.paths[key] = layer, path
+        for label, each in self._labelled(key, layer):
+            if id(each) not in self._left_out:
+                if not graphs.is_network(layer):
+                    self._inner.add(key + (label,))
+                self._add_layer(key + (label,),
+                                f'{path}/{each.name}' if path else each.name, each)
+
+    def _labelled(self, key, layer):
+        pairs = graphs.inner_layers(layer)
+        other = self._like and self.on is None and self._like.layers.get(key)
+        if not (other and graphs.is_network(other) and graphs.is_network(layer)):
+            return pairs
+        own, wanted = dict(pairs), graphs.inner_layers(other)
+        known = dict(wanted)
+        wanted += pairs[len(wanted):]
+        return [(name if name not in own and label not in known and
+                 type(one) is type(each) else label, each)
+                for (label, each), (name, one) in zip(pairs, wanted)]
+
+    def _describe(self, key, layer):
+        self._set(PARTS, key, 'class', type(layer))
+        for name in graphs.FLAGS:
+            self._set(PARTS, key, name, getattr(layer, name, None))
+        if graphs.is_network(layer):
+            self._describe_network(key, layer)
+        else:
+            self._set(PARTS, key, 'inner layers', Label(', '.join(
+                label for label, _ in graphs.inner_layers(layer))))
+        self._describe_weights(key, layer)
+        if not key:
+            for what, value in graphs.settings_of(layer).items():
+                self._set_leaves(PARTS, key, what, value)
+        if key or self.on is None:
+            for what, value in _answers_of(layer):
+                is_answer = not isinstance(value, Raised)
+                self._set(ANSWERS, key, what, ANSWERED if is_answer else value)
+                if is_answer:
+                    self._set_leaves(ANSWERS, key, what + ':', value)
+            if key in self._inner:  # Keras numbers these names.
+                self._facts.pop((ANSWERS, key, 'configuration: name'), None)
+
+    def _describe_network(self, key, network):
+        self._set(PARTS, key, 'name', Label(network.name))
+        names = [each.name for each in graphs.layers_of(network)
+                 if id(each) not in self._left_out]
+        for i, name in enumerate(names):
+            self._set(PARTS, key, f'{AT_PLACE} {i}', Label(name))
+        for kind, tensors in zip(('input', 'output'),
+                                 graphs.inputs_and_outputs(network)):
+            if kind == 'input' and not key and self.on is not None:
+                continue
+            self._set(CONNECTIONS, key, f'number of {kind}s', len(tensors))
+            for i, x in enumerate(tensors):
+                self._set(CONNECTIONS, key, f'{kind} {i} of the model',
+                          self._leaf(x))
+
+    # Weights
+
+    def _describe_weights(self, key, layer):
+        weights = graphs.weights_of(layer)
+        self._set(PARTS, key, 'number of weights', len(weights))
+        for i, weight in enumerate(weights):
+            owner, _ = self._weights.setdefault(id(weight), (key, i))
+            if owner != key:
+                self._set(PARTS, key, f'weight {i}',
+                          Label(f'that of {self.paths[owner]}', owner))
+                continue
+            for what, value in graphs.facts_of_weight(weight).items():
+                self._set(PARTS, key, f'weight {i}{what}',
+                          Label(value) if isinstance(value, str) else value)
+        if key or self.on is None:
+            for name in LISTS_OF_WEIGHTS:
+                weights = getattr(layer, name, [])
+                what = name.replace('_', ' ')
+                self._set(PARTS, key, f'number of {what}', len(weights))
+                self._set(ANSWERS, key, f'order of {what}',
+                          [self._leaf(each) for each in weights])
+
+    # Calls
+
+    def _find_calls(self):
+        """Finds the calls in each network, and those that only arguments lead to.
+        """
+        for key, network in list(self.layers.items()):
+            if graphs.is_network(network):
+                nodes = self._nodes_up_to(graphs.ordered_nodes(network))
+                self._number_calls(key, nodes)
+        for call, node in self.nodes.items():
+            for i, x in enumerate(node.output_tensors):
+                self._tensors.setdefault(id(x), self._label(call, f'output {i}'))
+        for call, node in self.nodes.items():   # A mask may be an output as well.
+            for i, mask in enumerate(graphs.masks_of(node)[1]):
+                if mask is not None and not isinstance(mask, tuple):
+                    self._tensors.setdefault(
+                        id(mask), self._label(call, f'mask of output {i}'))
+
+    def _nodes_up_to(self, nodes):
+        known = {id(node) for node in self.nodes.values()}
+        found, waiting = {}, collections.deque(nodes)
+        while waiting:
+            node = waiting.popleft()
+            layer = graphs.layer_of(node)
+            if id(node) in known or id(layer) in self._left_out:
+                continue
+            known.add(id(node))
+            found[id(node)] = node
+            if id(layer) not in self._keys:
+                self._add_layer((None, layer.name), layer.name, layer)
+            for x in list(node.input_tensors) + tensors_in(
+                    graphs.arguments_of(node)):
+                if id(x) not in self._tensors and _maker(x) is not None:
+                    waiting.append(_maker(x)._inbound_nodes[x._keras_history[1]])
+        return list(found.values())
+
+    def _number_calls(self, network, nodes):
+        """Numbers the calls of each layer in a network in the order of the calls."""
+        counts, numbers = collections.Counter(), {}
+        for node in sorted(nodes, key=_place_among_calls):
+            key = self._keys[id(graphs.layer_of(node))]
+            numbers[id(node)] = counts[key]
+            counts[key] += 1
+        for node in nodes:  # Inputs first.
+            key = self._keys[id(graphs.layer_of(node))]
+            self.nodes[key, Call(network, numbers[id(node)])] = node
+
+    def _label(self, key_and_call, what):
+        key, call = key_and_call
+        return Label(f'{what} of {self.paths[key]}{self._text_of(key, call)}', what,
+                     key, call)
+
+    def _text_of(self, key, call):
+        """Returns what to add to the name of a layer for one of its calls."""
+        where = '' if key[:-1] in (call.network, (None,)) else (
+            f" in {self.paths[call.network] or 'the model'}")
+        return (f' (call {call.number})' if call.number else '') + where
+
+    def _describe_call(self, key, call, node):
+        text, network = self._text_of(key, call), self.layers[call.network]
+        for i, x in enumerate(node.input_tensors):
+            self._set(CONNECTIONS, key, f'input {i}{text}', self._leaf(x))
+        self._set(CONNECTIONS, key, 'number of input tensors' + text,
+                  len(node.input_tensors))
+        for what, masks in zip(('input mask', 'output mask'),
+                               graphs.masks_of(node)):
+            for i, mask in enumerate(masks):
+                number = f' {i}' if len(masks) > 1 else ''
+                self._set(CONNECTIONS, key, what + number + text,
+                          NO_MASK if mask is None else Label('a mask'))
+        self._set(CONNECTIONS, key, 'output shapes' + text, graphs.shapes_of(node))
+        # A `Sequential` makes its calls itself. What Keras notes of them depends on
+        # where it was called first, and it passes its own arguments on instead.
+        if not isinstance(network, keras.models.Sequential):
+            for arguments in graphs.arguments_of(node):
+                self._set_leaves(ARGUMENTS, key, 'call argument', arguments, text)
+
+    def _leaf(self, value):
+        """Returns what stands for a value, for `leaves_of`."""
+        if type(value) in ATOMS:
+            return None
+        if graphs.is_layer(value):
+            key = self._keys.get(id(value))
+            return Label(f'the layer {self.paths.get(key, value.name)}', key)
+        if id(value) in self._tensors:
+            return self._tensors[id(value)]
+        if id(value) in self._weights:
+            key, i = self._weights[id(value)]
+            return Label(f'weight {i} of {self.paths[key]}', i, key)
+        if graphs.is_tensor(value):
+            return Label('a variable' if graphs.is_variable(value) else 'a tensor')
+        return None if isinstance(value, np.ndarray) else graphs.as_array(value)
+
+
+def layers_up_to(tensors):
+    """Returns the layers that tensors come from, however far: dict id -> layer."""
+    found, waiting = {}, list(tensors)
+    while waiting:
+        layer = _maker(waiting.pop())
+        if layer is not None and id(layer) not in found:
+            found[id(layer)] = layer
+            for node in layer._inbound_nodes:
+                waiting.extend(node.input_tensors)
+    return found
+
+
+def tensors_in(structure):
+    """Returns the tensors of a graph in a structure of lists, tuples and dicts."""
+    return [leaf for _, leaf in leaves_of(
+        structure, lambda value: value if graphs.is_tensor(value) else None)
+        if graphs.is_tensor(leaf)]
+
+
+def _maker(tensor):
+    """Returns the layer that returns a tensor, or None."""
+    return getattr(tensor, '_keras_history', [None])[0]
+
+
+def _place_among_calls(node):
+    nodes = graphs.layer_of(node)._inbound_nodes
+    return next(i for i, each in enumerate(nodes) if each is node)
+
+
+# What a layer answers
+
+
+def _answers_of(layer):
+    """Yields what a layer answers to those who ask for it: its configuration and
+    vocabulary, and what the properties and `get_` methods of a user's class return.
+
+    # Returns
+        Yields pairs (text for what is asked, the answer or `Raised`).
+    """
+    names = [name for cls in type(layer).__mro__ if _is_of_user(cls)
+             for name, value in vars(cls).items()
+             if isinstance(value, property) or name.startswith('get_')]
+    names += ['get_vocabulary'] + ['get_config'] * (not graphs.is_network(layer))
+    for name in dict.fromkeys(names):
+        if hasattr(type(layer), name) and _takes_nothing(getattr(type(layer), name)):
+            what = {'get_config': 'configuration'}.get(name, f'its {name}')
+            try:
+                answer = getattr(layer, name)
+                yield what, answer() if callable(answer) else answer
+            except Exception as error:  # It is any code of the user's.
+                yield what, Raised(summary(error))
+
+
+def _is_of_user(cls):
+    package = cls.__module__.partition('.')[0]
+    return package not in ('builtins', 'abc', 'keras', 'tensorflow', 'torch', 'jax')
+
+
+def _takes_nothing(method):
+    if isinstance(method, property):
+        return True
+    try:
+        inspect.signature(method).bind(None)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+# Comparing
+
+
+def differences(mine, its, again=None):
+    """Compares two descriptions.
+
+    # Arguments
+        mine: the `Description` of a model.
+        its: that of its clone.
+        again: function that returns the facts of the same model, built once more.
+
+    # Returns
+        List of `Difference`s, each group of facts in the order of the model's
+        layers.
+    """
+    names = [layer.name for layer in graphs.layers_of(mine.model)]
+
+    def place(fact):
+        group, key, _ = fact
+        return group, names.index(key[0]) if key and key[0] in names else -1
+
+    common = {key for _, key, _ in mine.facts} & {key for _, key, _ in its.facts}
+    found, done = [], set()
+    for fact, x, y in sorted(_unlike(mine.facts, its.facts),
+                             key=lambda each: place(each[0])):
+        group, key, what = fact
+        if key not in common or not done.isdisjoint(_wider(key, what)):
+            continue
+        if isinstance(x, Raised):   # The clone may answer or not.
+            done.add((key, what + ':'))
+        elif not (x is NO_MASK and graphs.MASKS_MAY_APPEAR or
+                  group == ANSWERS and _is_own(x, fact, again)):
+            found.append(_difference(mine.paths.get(key, its.paths.get(key)),
+                                     what, x, y))
+            done.add((key, '' if what in ('sharing', 'class') else
+                      AT_PLACE if what.startswith(AT_PLACE) else
+                      what + ':' if isinstance(y, Raised) else what))
+    return found + _more_calls(mine, its)
+
+
+def _unlike(mine, its):
+    """Yields the facts in which two dicts differ, with both values."""
+    for fact in dict.fromkeys([*mine, *its]):
+        x, y = mine.get(fact, NOTHING), its.get(fact, NOTHING)
+        if not same(x, y):
+            yield fact, x, y
+
+
+def _is_own(answer, fact, again):
+    """Returns whether a model that is built once more answers something else: then
+    the answer, such as a running number, belongs to no model."""
+    return again is not None and not same(answer, again().get(fact, NOTHING))
+
+
+def _wider(key, what):
+    """Yields the facts that include a fact: pairs (key, what)."""
+    for i in range(len(key) + 1):
+        yield key[:i], ''
+    for i, letter in enumerate(what):
+        if letter in ' [,:':
+            yield key, what[:i]
+            yield key, what[:i + 1]
+
+
+def _difference(path, what, x, y):
+    if what.startswith(AT_PLACE):
+        name = str(y if x is NOTHING else x)
+        path = f'{path}/{name}' if path else name
+    expected, got = text_of(x), text_of(y)
+    return Difference(GRAPH, path, what, expected, got if got != expected else
+                      'another one that looks the same')
+
+
+def _more_calls(mine, its):
+    """Yields where a clone has calls in no graph. An original may have some: its
+    layers may be used in other models."""
+    if its.on is not None:
+        return []
+    counts = [(key, len(layer._inbound_nodes), len(its.layers[key]._inbound_nodes))
+              for key, layer in mine.layers.items() if key in its.layers]
+    return [Difference(GRAPH, mine.paths[key], 'number of calls', str(count),
+                       str(got)) for key, count, got in counts if got > count]

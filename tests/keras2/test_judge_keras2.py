@@ -1,0 +1,232 @@
+"""What the judge finds in the graphs of Keras 2 and of TensorFlow 1."""
+import numpy as np
+import pytest
+from keras import backend as K
+from keras.layers import (Activation, Add, Dense, Embedding, Input, Lambda, Layer,
+                          SimpleRNN)
+from keras.models import Model
+from keras_clone.check.faithfulness import ModelError
+from keras_clone.check.graphs import graphs
+
+from judging import (chain, check, found, masked, not_on_cntk, on_tensorflow, Power,
+                     powers, stateful, Tied)
+from judging import fresh_state  # noqa: F401
+
+
+def test_tensor_of_the_original_in_a_call_argument_is_found():
+    def build(model=None):
+        x = Input((3,), name='x')
+        y = Dense(3, name='dense')(x)
+        base = model.get_layer('dense').output if model else y
+        return Model(x, Power(name='power')(y, bases={'of': [base]}), name='model')
+    report = check(build, build)
+    assert ('power: call argument bases of[0]: expected output 0 of dense, got '
+            'another one that looks the same') in map(str, report.differences)
+
+
+def test_mask_in_a_call_argument_has_to_be_the_partner():
+    def build(model=None):
+        x = Input((4,), name='x')
+        embedding = Embedding(10, 3, mask_zero=True, name='embedding')
+        y = Lambda(lambda x: 2 * x, name='double')(embedding(x))
+        mask = (model.get_layer('embedding') if model else embedding).output_mask
+        return Model(x, SimpleRNN(2, name='rnn')(y, mask=mask), name='model')
+    assert check(build, lambda model: build()).faithful
+    report = check(build, build)
+    assert (report.outcome, report.layer) == ('cannot predict', 'rnn')
+    assert ('rnn: call argument mask: expected mask of output 0 of embedding, got a '
+            'tensor') in map(str, report.differences)
+
+
+class Ignores(Layer):
+
+    def call(self, inputs, options=None):
+        return 2 * inputs
+
+
+@on_tensorflow
+def test_what_was_computed_from_the_original_in_a_call_argument_is_found():
+    def build(model=None):
+        x = Input((3,), name='x')
+        y = Dense(3, name='dense')(x)
+        base = K.square(model.get_layer('dense').output if model else y)
+        return Model(x, Ignores(name='last')(y, options=base), name='model')
+    assert check(build, lambda model: build()).faithful
+    report = check(build, build)
+    assert (report.outcome, report.layer) == ('not independent', 'last')
+
+
+@on_tensorflow
+def test_extra_op_is_found():
+    def clone(model):
+        twin = chain()
+        Activation('tanh', name='middle')(twin.outputs[0])
+        return twin
+    report = check(chain, clone)
+    assert report.reason == ("middle: ops: expected as many as the original's, "
+                             'got 1 more Tanh')
+
+
+@on_tensorflow
+def test_missing_op_is_found_unless_the_original_may_have_more():
+    def build():
+        model = chain()
+        K.tanh(model.outputs[0])
+        return model
+    assert check(build, lambda model: chain()).reason.endswith('got 1 fewer Tanh')
+    assert check(build, lambda model: chain(), exact_ops=False).faithful
+
+
+@on_tensorflow
+def test_ops_are_counted_without_those_that_set_weights():
+    values = [np.ones((3, 3)), np.ones(3)]
+    counts, with_weights = (
+        graphs.count_ops(graphs.ops_while(
+            lambda: Dense(3, weights=weights)(K.placeholder((2, 3))))[1])
+        for weights in (None, values))
+    assert counts and with_weights == counts
+
+
+def test_state_of_the_original_in_the_clone_is_found():
+    def clone(model):
+        clone = stateful()
+        clone.get_layer('lstm').states = model.get_layer('lstm').states
+        return clone
+    assert ('lstm', 'what it holds: a variable') in found(
+        check(stateful, clone), 'not independent')
+
+
+def test_arguments_of_the_original_in_the_clone_are_found():
+    def clone(model):
+        node = model.get_layer('power')._inbound_nodes[0]
+        clone = powers()
+        clone.get_layer('power')._inbound_nodes[0].arguments = node.arguments
+        return clone
+    report = check(powers, clone)
+    assert found(report) == [('power', 'the arguments of call 0')]
+    assert report.outcome == 'not independent'
+
+
+def test_list_in_the_arguments_of_the_original_is_found():
+    bases = {'of': [None]}
+
+    def build():
+        return powers(bases=bases)
+
+    class Ignore(Power):
+        def call(self, inputs, exponent=1, bases=None):
+            return K.pow(inputs, exponent)
+
+    def with_list(shared):
+        x = Input((3,), name='x')
+        return Model(x, Ignore(name='ignore')(x, bases=({'of': shared},)),
+                     name='model')
+    shared = [1, 2]
+    report = check(lambda: with_list(shared), lambda model: with_list(shared))
+    assert found(report) == [('ignore', 'the arguments of call 0')]
+    report = check(lambda: with_list(shared), lambda model: with_list([1, 2]))
+    assert report.faithful
+
+
+@not_on_cntk
+def test_clone_that_computes_from_a_weight_of_the_original_is_found():
+    def build(kernel=None):
+        def times(x):
+            return x if kernel is None else x + 0 * K.sum(kernel)
+        return chain(Lambda(times, name='middle'))
+    report = check(build, lambda model: build(model.get_layer('first').kernel))
+    assert ('middle', 'what it holds: a variable') in found(
+        report, 'not independent')
+
+
+def test_clone_that_needs_an_input_of_the_original_cannot_predict():
+    def clone(model):
+        y = Dense(3, name='first')(Input((3,), name='x'))
+        wired = chain()
+        wired.outputs = [Dense(2, name='last')(
+            Add(name='middle')([y, model.get_layer('middle').output]))]
+        return wired
+    report = check(chain, clone)
+    assert report.outcome == 'cannot predict'
+
+
+@on_tensorflow
+def test_model_that_was_built_before_is_an_error():
+    model = chain()
+    with pytest.raises(ModelError, match='anew'):
+        check(lambda: model, lambda model: model)
+
+
+def test_weights_that_overflow_are_not_drawn():
+    def build():
+        return chain(Lambda(lambda x: K.exp(1000 * x), name='middle'),
+                     Dense(2, name='last', kernel_initializer='zeros'))
+    values = [np.zeros((2, 3))]
+    report = check(build, lambda model: build(), inputs=values)
+    assert report.faithful
+
+
+@not_on_cntk
+def test_value_of_an_input_that_is_no_placeholder_is_fed_to_the_clone():
+    def clone(model):
+        x = Input(batch_shape=(2, 3), name='x')
+        return Model(x, Dense(2, name='dense')(x), name='variable')
+    assert check(input_that_is_a_variable, clone, exact_ops=False).faithful
+
+
+def input_that_is_a_variable():
+    x = Input(tensor=K.variable(np.ones((2, 3))), name='x')
+    return Model(x, Dense(2, name='dense')(x), name='variable')
+
+
+def test_extra_call_argument_is_found():
+    report = check(masked, lambda model: masked(training=None))
+    assert report.reason == ('rnn: call argument training: expected nothing, '
+                             'got None')
+    assert report.outcome == 'other graph'
+
+
+def test_missing_call_argument_is_found():
+    report = check(lambda: masked(training=None), lambda model: masked())
+    assert 'call argument training: expected None, got nothing' in report.reason
+
+
+def tied(tie=True):
+    first = Tied(3, name='first')
+    x = Input((3,), name='x')
+    y = Tied(3, tied_to=first if tie else None, name='second')(first(x))
+    return Model(x, y, name='tied')
+
+
+def test_weights_that_are_no_longer_shared_are_found():
+    assert ('second: weight 0: expected that of first, got float32 of shape '
+            '(3, 3)') in map(str, check(tied, lambda model: tied(False)).differences)
+
+
+def test_weights_that_were_not_shared_are_found():
+    assert ('second: weight 0: expected float32 of shape (3, 3), got that of '
+            'first') in map(str, check(lambda: tied(False),
+                                       lambda model: tied()).differences)
+
+
+def test_tied_weights_are_faithful():
+    report = check(tied, lambda model: tied())
+    assert found(report) == []
+
+
+def test_inner_layers_that_are_missing_are_found():
+    report = check(tied, lambda model: tied(False))
+    assert ('second', 'inner layers') in found(report)
+
+
+def test_dropped_mask_shows_in_the_numbers():
+    report = check(masked, lambda model: masked(mask=None))
+    assert (report.outcome, report.layer) == ('wrong numbers', 'rnn')
+    assert 'expected the original\'s, got numbers off by up to' in report.reason
+
+
+def test_weight_of_the_original_in_the_clone_is_found():
+    def clone(model):
+        return chain(end=Tied(2, tied_to=model.get_layer('last'), name='last'))
+    report = check(lambda: chain(end=Tied(2, name='last')), clone)
+    assert ('last', 'what it holds: a variable') in found(report, 'not independent')
