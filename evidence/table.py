@@ -170,8 +170,8 @@ def summary(found):
 
 
 SUMMARY_TEXT = '''\
-Most models of [the gallery](docs/results.md) show a bug. Clones with the same structure and
-the same outputs: {}.'''
+Most models of [the gallery](docs/results.md) show a bug. Clones with the same
+structure and the same outputs: {}.'''
 
 
 def model_table(found):

@@ -265,7 +265,9 @@ class Cloner:
         for layer, clone in self.pairs:  # The list may grow in the loop.
             self.build(layer, clone, is_called=False)
             if type(clone) is type(layer):
-                self._set_changes(layer, clone)  # `build` may have set them as well.
+                # `build` may have set arguments that are kept as attributes.
+                self._set_changes(
+                    layer, clone, self._changed_arguments(layer, clone))
                 self._match(layer, clone, is_final=True)
         for layer, clone in self.pairs:
             if type(clone) is type(layer):
@@ -294,9 +296,13 @@ class Cloner:
 
     # What was changed since the constructor ran
 
-    def _set_changes(self, layer, clone):
-        """Sets the settings that the user has changed, unless they are right."""
-        for name in self._changes_of(layer, clone):
+    def _set_changes(self, layer, clone, more=frozenset()):
+        """Sets the settings that the user has changed, unless they are right.
+
+        # Arguments
+            more: set of the names of further settings.
+        """
+        for name in self._changes_of(layer, clone) | more:
             if _is_attribute(layer, name):
                 with contextlib.suppress(AttributeError):  # A property to be read.
                     value, new = getattr(layer, name), getattr(clone, name, MISSING)
@@ -373,6 +379,8 @@ class Cloner:
 
     def _changed_arguments(self, layer, clone):
         """Returns the arguments, kept as attributes, that differ."""
+        if self.is_graph(layer):
+            return set()
         return {name for name in parameters_of(type(layer))[0]
                 if name not in _NO_SETTINGS and name in vars(layer) and
                 self._differ(vars(layer)[name], vars(clone).get(name, MISSING))}
@@ -455,7 +463,7 @@ class Cloner:
         current = self.attributes(clone)
         for name, value, reaches, old in self._held_by(layer):
             new = current.get(name, MISSING)
-            if new is value and not reaches:
+            if new is value and not reaches or not (old or is_settled):
                 continue
             made = self._leaves(new)
             is_pair = self._correspond(old, made)

@@ -2,7 +2,7 @@
 import pytest
 from keras import layers
 from keras.models import clone_model
-from keras_clone.check.independence import changes, snapshot
+from keras_clone.check.independence import Belongings, changes
 
 from major_versions import IS_KERAS2, assert_same_outputs, chain
 
@@ -53,13 +53,13 @@ def model(request):
 @pytest.mark.parametrize('method', ['__init__', 'build', 'call'])
 def test_interrupted_clone_leaves_nothing_behind(
         model, method, error, monkeypatch):
-    before, objects = snapshot(model), dict(get_custom_objects())
+    before, objects = Belongings.of(model).snapshot(), dict(get_custom_objects())
     monkeypatch.setattr(Interrupted, 'method', method)
     monkeypatch.setattr(Interrupted, 'error', error)
     # Keras 3 raises another error for some of those of a constructor.
     with pytest.raises((error, TypeError)):
         clone_model(model)
     monkeypatch.undo()
-    assert not changes(before, snapshot(model))
+    assert not changes(before, Belongings.of(model).snapshot())
     assert dict(get_custom_objects()) == objects
     assert_same_outputs(model, clone_model(model))
