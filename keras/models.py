@@ -150,7 +150,7 @@ class _Cloner(Cloner):
         with self.naming(model):
             clone = self._graph_network(model, _keras_tensors(input_tensors, names))
             self._pending.clear()
-            self.adopt(model, clone)
+            super().adopt(model, clone)  # The input layers are the user's.
         return clone
 
     def is_layer(self, value):

@@ -6,6 +6,8 @@ from keras.layers import LSTM, Add, Dense, Embedding, Input, InputLayer
 from keras.models import (Model, Sequential, _clone_functional_model,
                           _clone_sequential_model, clone_model)
 
+from major_versions import chain
+
 
 class Subclassed(Model):
 
@@ -85,6 +87,17 @@ def test_keras_inputs_leave_no_unused_input_layer():
     model = functional()
     clone = clone_model(model, input_tensors=[Input((3,)), Input((3,))])
     assert len(clone.layers) == len(model.layers)
+
+
+def test_guard_input_layer_that_is_given_keeps_its_name():
+    clone = clone_model(chain(lambda: Dense(2))(), Input((3,), name='given'))
+    assert clone.input_names == [clone._layers[0].name] == ['given']
+
+
+def test_input_layer_of_a_tensor_that_is_given_keeps_its_name():
+    far = Input((3,), name='far')
+    clone = clone_model(chain(lambda: Dense(2))(), Dense(3)(far))
+    assert clone.input_names == [clone._layers[0].name] == ['far']
 
 
 def test_guard_name_of_an_output_that_is_an_input():
