@@ -448,8 +448,9 @@ class _Cloner(Cloner):
         layer = self.layer(node.outbound_layer)
         self._add_losses_as_called(node.outbound_layer)
         with self._trainable_as_called(node.outbound_layer):
-            layer(unpack_singleton(inputs), **arguments)
-        self._map_outputs(node, layer._inbound_nodes[-1])
+            new_node = self.called(
+                layer, inputs, unpack_singleton(inputs), **arguments)
+        self._map_outputs(node, new_node)
 
     @contextlib.contextmanager
     def _trainable_as_called(self, network):

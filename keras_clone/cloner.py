@@ -253,6 +253,23 @@ class Cloner:
                 self._set_changes(layer, clone)
                 self._match(layer, clone)
 
+    def called(self, layer, inputs, *args, **kwargs):
+        """Calls a new layer as the original was called; returns the new node.
+
+        Nodes have what reaches `__call__` of Keras. A class of the user may override
+        it and pass on other tensors, which it must not do again.
+
+        # Arguments
+            inputs: list of the tensors among the arguments of the call.
+        """
+        layer(*args, **kwargs)
+        call = next(vars(base)['__call__'] for base in type(layer).__mro__
+                    if '__call__' in vars(base) and is_of_keras(base))
+        reached = map(id, layer._inbound_nodes[-1].input_tensors)
+        if type(layer).__call__ is not call and not {*reached} >= {*map(id, inputs)}:
+            call(layer, *args, **kwargs)
+        return layer._inbound_nodes[-1]
+
     def finish(self):
         """Completes the clones: all of them were called, if they will be."""
         if self._has_stale_copies:

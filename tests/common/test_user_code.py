@@ -499,3 +499,33 @@ def test_several_layers_of_a_class_that_is_not_registered(make, assert_faithful)
     assert len(clone.weights) == len(model.weights)
     assert len({id(each) for each in clone.layers[-1].copies}) == 3
     assert_same_outputs(model, clone)
+
+
+# A method `__call__` of the user
+
+
+class Shifted(layers.Dense):
+    """Computes something before or after Keras's `__call__`."""
+
+    def __init__(self, units=3, where='before', **kwargs):
+        super().__init__(units, **kwargs)
+        self.where = where
+
+    def __call__(self, inputs, **kwargs):
+        shift = layers.Activation('tanh')
+        if self.where == 'before':
+            return super().__call__(shift(inputs), **kwargs)
+        if self.where == 'after':
+            return shift(super().__call__(inputs, **kwargs))
+        return super().__call__(super().__call__(inputs, **kwargs), **kwargs)
+
+    def get_config(self):
+        return {**super().get_config(), 'where': self.where}
+
+
+@pytest.mark.parametrize('where', ['before', 'after', 'twice'])
+def test_what_a_call_method_computes_is_computed_once(where):
+    model = chain(lambda: Shifted(where=where))()
+    clone = clone_model(clone_model(model))
+    assert_same_outputs(model, clone)
+    assert len(clone.layers) == len(model.layers)

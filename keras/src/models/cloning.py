@@ -499,10 +499,13 @@ class _Cloner(Cloner):
                     # As when a model is loaded: what `build` creates is known then.
                     self.build(node.operation, operation)
                     self.settle()
-                if call_function is None:
+                if call_function is not None:
+                    outputs = call_function(operation, *args, **kwargs)
+                elif self._uses_clone_function(node.operation):
                     outputs = operation(*args, **kwargs)
                 else:
-                    outputs = call_function(operation, *args, **kwargs)
+                    inputs = filter(self.is_tensor, tree.flatten((args, kwargs)))
+                    outputs = self.called(operation, inputs, *args, **kwargs).outputs
                 tensors.update(zip(map(id, node.outputs), tree.flatten(outputs)))
         return tree.pack_sequence_as(
             function._outputs_struct, [tensors[id(x)] for x in function.outputs]
