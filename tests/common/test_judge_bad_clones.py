@@ -601,7 +601,14 @@ def clean_registry():
     keras.utils.get_custom_objects().update(before)
 
 
-@pytest.mark.parametrize('name', CASES)
+# On Keras 2, only TensorFlow tells which random numbers it draws, and computes
+# gradients without compiling them for long.
+NEEDS_TENSORFLOW = {'gradient is stopped', 'rate that no config has is lost'}
+HAS_ALL = not IS_KERAS2 or keras.backend.backend() == 'tensorflow'
+
+
+@pytest.mark.parametrize('name', [
+    name for name in CASES if HAS_ALL or name not in NEEDS_TENSORFLOW])
 def test_bad_clone_is_found(name):
     build, clone = CASES[name]
     report = check_clone(build, clone)

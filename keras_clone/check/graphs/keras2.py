@@ -242,7 +242,11 @@ def is_variable(value):
         return False
     if K.backend() == 'cntk':
         return getattr(value, 'is_parameter', False)
-    return hasattr(value, {'theano': 'get_value'}.get(K.backend(), 'assign_add'))
+    # On TensorFlow 1, Keras 2.3 and later have updates that look like variables: to
+    # read them is to execute them.
+    is_update = hasattr(value, '_parent_op')
+    name = {'theano': 'get_value'}.get(K.backend(), 'assign_add')
+    return hasattr(value, name) and not is_update
 
 
 def is_eager(tensor):
