@@ -256,11 +256,12 @@ class Cloner:
     def called(self, layer, inputs, *args, **kwargs):
         """Calls a new layer as the original was called; returns the new node.
 
-        Nodes have what reaches `__call__` of Keras. A class of the user may override
-        it and pass on other tensors, which it must not do again.
+        A node has the tensors that `__call__` of Keras was called with. If a class
+        of the user overrides it and passes on other tensors than it gets, e.g.
+        scaled ones, Keras's is called with those of the node, scaled already.
 
         # Arguments
-            inputs: list of the tensors among the arguments of the call.
+            inputs: the tensors among the arguments, in any iterable.
         """
         layer(*args, **kwargs)
         call = next(vars(base)['__call__'] for base in type(layer).__mro__
@@ -359,8 +360,6 @@ class Cloner:
     def _changed_settings(self, layer, clone, config):
         """Returns the names of the arguments, and the keys of the config, in which
         a new layer differs from the original."""
-        if self.is_graph(layer):
-            return set()
         changed = self._changed_arguments(layer, clone)
         if config is not None:
             changed |= self._changed_keys(clone, config)
