@@ -31,6 +31,7 @@ async function visit(page, name, size, scheme) {
 }
 
 (async () => {
+  if (screenshots) fs.mkdirSync(screenshots, { recursive: true });
   const browser = await puppeteer.launch({
     executablePath: process.env.CHROME || '/usr/bin/chromium', args: ['--no-sandbox'] });
   const page = await browser.newPage();

@@ -1,4 +1,4 @@
-"""The pages of symptoms and of results, and the sentence about them in README.md.
+"""The pages of symptoms and of results.
 
 The models of the gallery are cloned with the Keras of this interpreter, as released,
 with the patches of that release, by `copy.deepcopy` on Keras 3, and with the
@@ -13,12 +13,11 @@ import tempfile
 from contribute import prove
 from contribute.patches import apply_patch, name_of
 
-from evidence import gallery, pages, records, steps
+from evidence import gallery, pages, records, steps, summary
 
 DATA = 'table'
 RESULTS = 'docs/results.md'
 SYMPTOMS = 'docs/symptoms.md'
-SUMMARY = 'README.md'
 
 # The outcomes that matter most to users.
 BAD = ('crash', 'cannot predict', 'wrong numbers')
@@ -108,13 +107,13 @@ def _decided(build):
 def write(found):
     for name, text in written(found).items():
         pages.write(name, text)
+    summary.write()
 
 
 def written(found):
     """Returns the pages that show records: a dict from names to texts."""
     return {RESULTS: RESULTS_PAGE.format(model_table(found)),
-            SYMPTOMS: SYMPTOMS_PAGE + symptoms(found),
-            SUMMARY: with_summary(pages.read(SUMMARY), found)}
+            SYMPTOMS: SYMPTOMS_PAGE + symptoms(found)}
 
 
 RESULTS_PAGE = '''\
@@ -143,35 +142,6 @@ overlay](index.md#install) and [check your model](usage.md#check-a-model), or ap
 
 '''
 NO_MESSAGE = 'No message: with the same weights, the clone predicts other numbers'
-
-
-def with_summary(text, found):
-    """Returns the text of a page, with the sentence that sums up records."""
-    pattern = '(<!-- measured: .*? -->\n).*?(<!-- end of measured -->)'
-    if not re.search(pattern, text, re.DOTALL):
-        raise ValueError('The page should have the lines `<!-- measured: ... -->` '
-                         'and `<!-- end of measured -->`.')
-    return re.sub(pattern, lambda match: '{}{}\n{}'.format(
-        match.group(1), summary(found), match.group(2)), text, flags=re.DOTALL)
-
-
-def summary(found):
-    """Returns how many models of the gallery are cloned faithfully, as text."""
-    counts = {}
-    for release in records.grouped(found, records.release_of):
-        good = tuple(_outcomes(release, way).count('faithful')
-                     for way in ('released', 'overlay'))
-        counts.setdefault((len(release), *good), []).append(
-            records.release_of(release[0]))
-    return SUMMARY_TEXT.format('; '.join(
-        f'on Keras {_releases(releases, found)}, {released} of {total} as released, '
-        f'{overlay} of {total} with the overlay'
-        for (total, released, overlay), releases in counts.items()))
-
-
-SUMMARY_TEXT = '''\
-Most models of [the gallery](docs/results.md) show a bug. Clones with the same
-structure and the same outputs: {}.'''
 
 
 def model_table(found):

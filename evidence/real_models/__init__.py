@@ -10,7 +10,7 @@ import collections
 
 import click
 
-from evidence import console, pages, records, steps
+from evidence import console, pages, records, steps, summary
 from evidence.real_models import judging, tables
 from evidence.real_models.judging import Judge
 
@@ -124,6 +124,7 @@ def totals(found):
 
 def write(found):
     pages.write(PAGE, page(found))
+    summary.write()
 
 
 def page(found):

@@ -5,18 +5,20 @@ import re
 import keras_clone
 import pytest
 
-from evidence import costs, matrix, other_fixes, pages, random_models, records, table
+from evidence import costs, matrix, other_fixes, pages, random_models, real_models
+from evidence import records, summary, table
 
 
 @pytest.mark.once
-@pytest.mark.parametrize('module', [costs, matrix, other_fixes, random_models],
+@pytest.mark.parametrize('module', [costs, matrix, other_fixes, random_models,
+                                    real_models],
                          ids=lambda module: module.PAGE)
 def test_a_page_agrees_with_the_data(module):
     assert pages.read(module.PAGE) == module.page(records.read(module.DATA))
 
 
 @pytest.mark.once
-@pytest.mark.parametrize('name', [table.RESULTS, table.SYMPTOMS, table.SUMMARY])
+@pytest.mark.parametrize('name', [table.RESULTS, table.SYMPTOMS])
 def test_a_page_of_the_gallery_agrees_with_the_data(name):
     assert pages.read(name) == table.written(records.read(table.DATA))[name]
 
@@ -54,9 +56,15 @@ def test_the_overlay_clones_every_model_of_the_gallery():
 
 
 @pytest.mark.once
+def test_the_readme_agrees_with_the_data():
+    text = pages.read(summary.PAGE)
+    assert summary.with_table(text) == text
+
+
+@pytest.mark.once
 def test_a_page_without_the_place_of_the_summary_is_refused():
     with pytest.raises(ValueError, match='end of measured'):
-        table.with_summary('', records.read(table.DATA))
+        summary.with_table('')
 
 
 @pytest.mark.once
