@@ -479,7 +479,8 @@ class Cloner:
         current = self.attributes(clone)
         for name, value, reaches, old in self._held_by(layer):
             new = current.get(name, MISSING)
-            if new is value and not reaches or not (old or is_settled):
+            if (not (old or is_settled) or new is value and not reaches or
+                    self._is_known_to_be_right(value, new)):
                 continue
             made = self._leaves(new)
             is_pair = self._correspond(old, made)
@@ -492,6 +493,13 @@ class Cloner:
                 self._match_objects(value, new)
         if is_settled:
             self._pair_state(layer, clone)
+
+    def _is_known_to_be_right(self, value, new):
+        if id(value) in self.state_map:
+            return self.state_map[id(value)] is new
+        if self.is_renewed(value):
+            return type(value) is type(new)
+        return is_plain(value) and _are_equal(value, new)
 
     def _is_wrong(self, layer, name, value, new, is_final):
         """Returns whether an attribute of a clone differs from that of the layer.

@@ -11,9 +11,9 @@ import weakref
 from collections import OrderedDict, deque
 
 Cell = type((lambda value: lambda: value)(None).__closure__[0])
-# Plain data: values of these types hold nothing that could be replaced.
 # The attributes of a function that may hold what has to be replaced.
 _REPLACED_IN_FUNCTIONS = '__defaults__', '__kwdefaults__', '__annotations__'
+# Plain data: values of these types hold nothing that could be replaced.
 ATOMS = frozenset([type(None), bool, int, float, complex, str, bytes,
                    type(Ellipsis), type(NotImplemented)])
 FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
@@ -67,7 +67,7 @@ class Walk:
         # Raises
             CannotCopy: if an object that cannot be copied holds a leaf.
         """
-        if type(value) in ATOMS or not self.reaches(value):
+        if not self.reaches(value):
             return value
         if self._is_leaf(value):
             return self._replacement(value)
@@ -83,6 +83,8 @@ class Walk:
 
     def reaches(self, value):
         """Returns whether a value is a leaf or holds one, at any depth."""
+        if type(value) in ATOMS:
+            return False
         if id(value) not in self._seen:
             self._search(value)
         return id(value) in self._reaching

@@ -625,7 +625,7 @@ def _set_by_keras(base):
     x = Input(tensor=backend.KerasTensor((), name="x"), name="x")
     arguments = (x, x) if issubclass(base, Function) else ()
     names = {*vars(base(*arguments, name="x")), *RECORDS}
-    return frozenset(names - _SETTINGS)
+    return frozenset(names)
 
 
 def _copy_adapted_state(layer, clone):
