@@ -87,7 +87,7 @@ def ways(model):
     """Returns the ways to make a model like `model`: dict {name: function}."""
     from keras.models import clone_model
     from keras_clone.check.graphs import graphs
-    from keras_clone.check.saving import custom_objects
+    from keras_clone.check.original import custom_objects
     released = keras_clone.released(_module()).clone_model
     objects = custom_objects(model)
     return {'released': lambda: released(model), 'ours': lambda: clone_model(model),

@@ -14,8 +14,6 @@ from .graphs import graphs
 from .messages import summary
 from .values import ATOMS, NOTHING, leaves_of, same, text_of
 
-# The lists in which layers have weights.
-LISTS_OF_WEIGHTS = ('trainable_weights', 'non_trainable_weights', 'weights')
 # Groups of facts, the most important first.
 PARTS, CONNECTIONS, ARGUMENTS, ANSWERS = range(4)
 AT_PLACE = 'layer at place'
@@ -180,10 +178,11 @@ class Description:
                  if id(each) not in self._left_out]
         for i, name in enumerate(names):
             self._set(PARTS, key, f'{AT_PLACE} {i}', Label(name))
-        for kind, tensors in zip(('input', 'output'),
-                                 graphs.inputs_and_outputs(network)):
+        graph = graphs.graph_of(network)
+        for kind in 'input', 'output':
             if kind == 'input' and not key and self.on is not None:
                 continue
+            tensors = getattr(graph, kind + 's', [])
             self._set(CONNECTIONS, key, f'number of {kind}s', len(tensors))
             for i, x in enumerate(tensors):
                 self._set(CONNECTIONS, key, f'{kind} {i} of the model',
@@ -204,9 +203,8 @@ class Description:
                 self._set(PARTS, key, f'weight {i}{what}',
                           Label(value) if isinstance(value, str) else value)
         if key or self.on is None:
-            for name in LISTS_OF_WEIGHTS:
-                weights = getattr(layer, name, [])
-                what = name.replace('_', ' ')
+            for what in 'trainable weights', 'non trainable weights', 'weights':
+                weights = getattr(layer, what.replace(' ', '_'), [])
                 self._set(PARTS, key, f'number of {what}', len(weights))
                 self._set(ANSWERS, key, f'order of {what}',
                           [self._leaf(each) for each in weights])
@@ -319,9 +317,10 @@ def layers_up_to(tensors):
 
 def tensors_in(structure):
     """Returns the tensors of a graph in a structure of lists, tuples and dicts."""
-    return [leaf for _, leaf in leaves_of(
-        structure, lambda value: value if graphs.is_tensor(value) else None)
-        if graphs.is_tensor(leaf)]
+    def as_leaf(value):
+        return value if graphs.is_tensor(value) else None
+    return [leaf for _, leaf in leaves_of(structure, as_leaf)
+            if graphs.is_tensor(leaf)]
 
 
 def _maker(tensor):
@@ -396,35 +395,24 @@ def differences(mine, its, again=None):
 
     common = {key for _, key, _ in mine.facts} & {key for _, key, _ in its.facts}
     found, done = [], set()
-    for fact, x, y in sorted(_unlike(mine.facts, its.facts),
-                             key=lambda each: place(each[0])):
+    for fact in sorted({**mine.facts, **its.facts}, key=place):
         group, key, what = fact
-        if key not in common or not done.isdisjoint(_wider(key, what)):
+        x, y = mine.facts.get(fact, NOTHING), its.facts.get(fact, NOTHING)
+        if same(x, y) or key not in common or not done.isdisjoint(_wider(key, what)):
             continue
         if isinstance(x, Raised):   # The clone may answer or not.
             done.add((key, what + ':'))
+        # What a model that is built once more answers otherwise, such as a running
+        # number, belongs to no model.
         elif not (x is NO_MASK and graphs.MASKS_MAY_APPEAR or
-                  group == ANSWERS and _is_own(x, fact, again)):
+                  group == ANSWERS and again is not None and
+                  not same(x, again().get(fact, NOTHING))):
             found.append(_difference(mine.paths.get(key, its.paths.get(key)),
                                      what, x, y))
             done.add((key, '' if what in ('sharing', 'class') else
                       AT_PLACE if what.startswith(AT_PLACE) else
                       what + ':' if isinstance(y, Raised) else what))
     return found + _more_calls(mine, its)
-
-
-def _unlike(mine, its):
-    """Yields the facts in which two dicts differ, with both values."""
-    for fact in dict.fromkeys([*mine, *its]):
-        x, y = mine.get(fact, NOTHING), its.get(fact, NOTHING)
-        if not same(x, y):
-            yield fact, x, y
-
-
-def _is_own(answer, fact, again):
-    """Returns whether a model that is built once more answers something else: then
-    the answer, such as a running number, belongs to no model."""
-    return again is not None and not same(answer, again().get(fact, NOTHING))
 
 
 def _wider(key, what):
