@@ -22,8 +22,7 @@ from . import processes, subjects
 from .messages import one_line, with_place
 from .processes import Failure
 
-# A line of `status`: the name of what is used, its release, its file or folder
-# (empty if it is not shown).
+# A line of `status`: what is used, its release, its file or folder; may be empty.
 Fact = collections.namedtuple('Fact', 'name release place')
 
 # Environment variables: they keep the backends from writing messages, and Theano
@@ -191,11 +190,10 @@ def _print_notes(rows, columns, with_differences):
 @contextlib.contextmanager
 def _quiet():
     """Context without the warnings of Keras, NumPy and the backends."""
-    added = {name: value for name, value in ENVIRONMENT.items()
-             if name not in os.environ}
+    added = ENVIRONMENT.keys() - os.environ.keys()
     logger = logging.getLogger('tensorflow')
     level = logger.level
-    os.environ.update(added)
+    os.environ.update({name: ENVIRONMENT[name] for name in added})
     logger.setLevel(logging.ERROR)
     try:
         with warnings.catch_warnings():
@@ -204,7 +202,7 @@ def _quiet():
     finally:
         logger.setLevel(level)
         for name in added:
-            os.environ.pop(name, None)
+            os.environ.pop(name)
 
 
 @contextlib.contextmanager

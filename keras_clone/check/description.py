@@ -204,20 +204,26 @@ class Description:
                           Label(value) if isinstance(value, str) else value)
         if key or self.on is None:
             for what in 'trainable weights', 'non trainable weights', 'weights':
-                weights = getattr(layer, what.replace(' ', '_'), [])
-                self._set(PARTS, key, f'number of {what}', len(weights))
-                self._set(ANSWERS, key, f'order of {what}',
-                          [self._leaf(each) for each in weights])
+                self._set(ANSWERS, key, f'order of {what}', [
+                    self._leaf(each)
+                    for each in getattr(layer, what.replace(' ', '_'), [])])
 
     # Calls
 
     def _find_calls(self):
-        """Finds the calls in each network, and those that only arguments lead to.
-        """
+        """Finds the calls in each network, and those that only arguments lead to, and
+        numbers those of each layer in the order in which they were made."""
         for key, network in list(self.layers.items()):
             if graphs.is_network(network):
                 nodes = self._nodes_up_to(graphs.ordered_nodes(network))
-                self._number_calls(key, nodes)
+                keys = [self._keys[id(graphs.layer_of(node))] for node in nodes]
+                counts, numbers = collections.Counter(), {}
+                for i in sorted(range(len(nodes)),
+                                key=lambda i: _place_among_calls(nodes[i])):
+                    numbers[i] = counts[keys[i]]
+                    counts[keys[i]] += 1
+                for i, node in enumerate(nodes):    # Inputs first.
+                    self.nodes[keys[i], Call(key, numbers[i])] = node
         for call, node in self.nodes.items():
             for i, x in enumerate(node.output_tensors):
                 self._tensors.setdefault(id(x), self._label(call, f'output {i}'))
@@ -228,33 +234,24 @@ class Description:
                         id(mask), self._label(call, f'mask of output {i}'))
 
     def _nodes_up_to(self, nodes):
+        """Returns the nodes and all that lead to them, but for those that are known.
+        """
         known = {id(node) for node in self.nodes.values()}
-        found, waiting = {}, collections.deque(nodes)
+        found, waiting = [], collections.deque(nodes)
         while waiting:
             node = waiting.popleft()
             layer = graphs.layer_of(node)
             if id(node) in known or id(layer) in self._left_out:
                 continue
             known.add(id(node))
-            found[id(node)] = node
+            found.append(node)
             if id(layer) not in self._keys:
                 self._add_layer((None, layer.name), layer.name, layer)
             for x in list(node.input_tensors) + tensors_in(
                     graphs.arguments_of(node)):
                 if id(x) not in self._tensors and _maker(x) is not None:
                     waiting.append(_maker(x)._inbound_nodes[x._keras_history[1]])
-        return list(found.values())
-
-    def _number_calls(self, network, nodes):
-        """Numbers the calls of each layer in a network in the order of the calls."""
-        counts, numbers = collections.Counter(), {}
-        for node in sorted(nodes, key=_place_among_calls):
-            key = self._keys[id(graphs.layer_of(node))]
-            numbers[id(node)] = counts[key]
-            counts[key] += 1
-        for node in nodes:  # Inputs first.
-            key = self._keys[id(graphs.layer_of(node))]
-            self.nodes[key, Call(network, numbers[id(node)])] = node
+        return found
 
     def _label(self, key_and_call, what):
         key, call = key_and_call

@@ -24,7 +24,6 @@ and looks at everything. What is random is compared where both can draw the same
 numbers; otherwise the report lists it as not compared.
 """
 import functools
-import re
 import warnings
 
 import keras
@@ -90,7 +89,7 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
 
     with graphs.fresh_state(seed), warnings.catch_warnings():
         warnings.simplefilter('ignore')
-        (model, own_inputs), ops = graphs.ops_while(lambda: built(build))
+        (model, own_inputs), ops = graphs.counting_ops(lambda: built(build))
         given = own_inputs if inputs is None else inputs
         original = Original(model, given, seed, draw_weights=True)
         found, parent, first, earlier = [], model, None, [original.belongings]
@@ -98,7 +97,7 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
             is_first = parent is model
             before = earlier[-1].snapshot()
             try:
-                clone, new_ops = graphs.ops_while(lambda: clone_model(parent))
+                clone, new_ops = graphs.counting_ops(lambda: clone_model(parent))
             except Exception as error:
                 layer = (_first_crash(build, clone_model, generation) if locate
                          else '')
@@ -111,8 +110,7 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
                     new += original.kept_weights(clone.get_weights(), weights_again)
                 new += _compare(original, clone, earlier, locate,
                                 training and is_first, facts_again)
-                new += _op_differences(ops, new_ops, exact_ops or not is_first,
-                                       [layer.name for layer in model.layers])
+                new += _op_differences(ops, new_ops, exact_ops or not is_first)
             if not is_first:
                 new = [each._replace(outcome=CLONING, in_clones_clone=True)
                        for each in new if each not in found]
@@ -156,9 +154,6 @@ def _compare(original, clone, earlier, locate=True, training=True, facts_again=N
             share nothing; those of the clone are added.
         locate, training: see `check_clone`.
         facts_again: see `differences`.
-
-    # Returns
-        List of `Difference`s.
     """
     if not isinstance(clone, keras.models.Model):
         return [Difference(GRAPH, '', 'what cloning returns', 'a `Model`',
@@ -230,35 +225,12 @@ def _first_crash(build, clone_model, generation):
     return names[count - 1] if count else ''
 
 
-# Ops
-
-
-def _op_differences(expected, got, exact, layers):
-    """Compares the ops that building the original and cloning it added.
-
-    # Arguments
-        expected: list of the ops that building the original added.
-        got: list of the ops that cloning it added.
-        exact: whether fewer ops are a difference as well.
-        layers: names of the model's layers, to find the one that an op belongs to.
-
-    # Returns
-        List of at most one `Difference`.
-    """
-    wanted, added = graphs.count_ops(expected), graphs.count_ops(got)
-    more = {kind: added[kind] - wanted[kind] for kind in sorted({*wanted, *added})}
-    wrong = {kind: n for kind, n in more.items() if n > 0 or n and exact}
-    if not wrong:
-        return []
-    layer = next((name for name in layers if _ops_in(name, wrong, expected) !=
-                  _ops_in(name, wrong, got)), '')
-    text = ', '.join(f"{abs(n)} {'more' if n > 0 else 'fewer'} {kind}"
-                     for kind, n in wrong.items())
-    return [Difference(GRAPH, layer, 'ops', "as many as the original's",
-                       shortened(text))]
-
-
-def _ops_in(layer, kinds, ops):
-    """Counts the ops of a layer: TensorFlow may append a number to its name."""
-    return graphs.count_ops(op for op in ops if op.type in kinds and
-                            re.match(re.escape(layer) + r'(_\d+)?(/|$)', op.name))
+def _op_differences(expected, got, exact):
+    """Returns a list of at most one `Difference`, in the ops that building the
+    original and cloning it added, by their types. If not `exact`, fewer ops are
+    none."""
+    more = {kind: got[kind] - expected[kind] for kind in sorted({*expected, *got})}
+    texts = [f"{abs(n)} {'more' if n > 0 else 'fewer'} {kind}"
+             for kind, n in more.items() if n > 0 or n and exact]
+    return [Difference(GRAPH, '', 'ops', "as many as the original's",
+                       shortened(', '.join(texts)))] if texts else []

@@ -53,14 +53,6 @@ class Belongings:
         """Returns the variables among the parts."""
         return [each for _, each in self.parts.values() if graphs.is_variable(each)]
 
-    def computed(self):
-        """Yields pairs (path, tensor): those that no layer returned, such as masks,
-        among the arguments of calls."""
-        for (key, _), node in self.description.nodes.items():
-            for x in tensors_in(graphs.arguments_of(node)):
-                if not (graphs.is_part(x) or graphs.is_variable(x)):
-                    yield self.description.paths[key], x
-
     def snapshot(self):
         """Records all of the model that cloning it must not change.
 
@@ -85,8 +77,12 @@ class Belongings:
                  for key, (path, part) in other.parts.items() if key in self.parts]
         found += [place[:2] for key, place in other._containers.items()
                   if key in self._containers]
-        found += [(path, 'what it computes from') for path, x in other.computed()
-                  if any(id(each) in self.parts for each in graphs.sources(x))]
+        # Tensors that no layer returned, such as masks, among call arguments.
+        found += [(other.description.paths[key], 'what it computes from')
+                  for (key, _), node in other.description.nodes.items()
+                  for x in tensors_in(graphs.arguments_of(node))
+                  if not (graphs.is_part(x) or graphs.is_variable(x)) and
+                  any(id(each) in self.parts for each in graphs.sources(x))]
         return [Difference(SHARING, path, what, "the clone's own", "the original's")
                 for path, what in found]
 
@@ -110,12 +106,8 @@ def _containers(value):
 
 
 def changed_by(mine, its):
-    """Returns whether changing the variables of one model changes those of another.
-
-    # Arguments
-        mine: the `Belongings` of the model that should stay as it is.
-        its: those of the model whose variables are changed, for a moment.
-    """
+    """Returns whether changing the variables of one model, for a moment, changes
+    those of another; both are `Belongings`."""
     values = graphs.values_of(mine.variables())
     with Changed(its.variables()):
         now = graphs.values_of(mine.variables())
@@ -241,15 +233,8 @@ def _note(notes, kept, place, value):
 
 
 def changes(before, after):
-    """Compares two snapshots of a model.
-
-    # Arguments
-        before: what `Belongings.snapshot` returned before the model was cloned.
-        after: what it returned afterwards.
-
-    # Returns
-        List of `Difference`s.
-    """
+    """Compares what `Belongings.snapshot` returned before and after a model was
+    cloned. Returns a list of `Difference`s."""
     old, new = before[0], after[0]
     places = list(old) + [place for place in new if place not in old]
     return [Difference(SHARING, place[0],

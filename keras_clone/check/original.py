@@ -128,10 +128,6 @@ class Original:
             clone: the clone; it gets the weights of the model.
             its: the `Belongings` of the clone.
             locate: whether to look for the layer at which outputs differ first.
-
-        # Returns
-            List of `Difference`s: at most one in the outputs, otherwise those in
-            what has an effect on them.
         """
         if not self.is_built:
             return []
@@ -174,13 +170,8 @@ class Original:
         return f'output {k} of {layer.name}'
 
     def _effects(self, its, state, suspects):
-        """Returns `Difference`s where a change of the variables of one of the models
-        changes the other one.
-
-        # Arguments
-            suspects: places of the outputs of the clone that were other ones while
-                the variables of the model were changed.
-        """
+        """Finds where a change of the variables of one of the models changes the
+        other one: at `suspects`, the outputs of the clone have changed."""
         if self.on is not None:
             return []
         found = []
@@ -225,9 +216,6 @@ class Original:
             its: the `Belongings` of the clone.
             same_graph: whether the graphs have no difference. If they have one, it
                 may be why weights are trained differently: these are left out.
-
-        # Returns
-            List of at most one `Difference`.
         """
         if not self.is_built:
             return []
@@ -262,8 +250,9 @@ class Original:
         values."""
         if what != graphs.STEPPED:
             return ''
-        return next((self.description.layer_of_weight(i) for i, (x, y) in
-                     enumerate(zip(expected, got)) if not arrays_close(x, y)), '')
+        places = [i for i, (x, y) in enumerate(zip(expected, got))
+                  if not arrays_close(x, y)]
+        return self.description.layer_of_weight(places[0]) if places else ''
 
     # Initializers
 
@@ -273,9 +262,6 @@ class Original:
         # Arguments
             values: list of arrays, the weights that the clone had at first.
             other_values: function that returns those of a model built once more.
-
-        # Returns
-            List of at most one `Difference`.
         """
         random = [(i, *each) for i, each in enumerate(zip(
             values, self.first_weights, self.model.get_weights()))
@@ -296,14 +282,8 @@ class Original:
     # Saving
 
     def compare_saving(self, clone):
-        """Saves and loads a clone, if the model can be saved and loaded.
-
-        # Arguments
-            clone: its clone, with the same weights.
-
-        # Returns
-            List of at most one `Difference`.
-        """
+        """Saves and loads a clone with the same weights, if the model can be saved
+        and loaded. Returns a list of at most one `Difference`."""
         objects = custom_objects(self.model)
 
         def outputs_of(model):
@@ -330,15 +310,9 @@ class Original:
 
 
 def custom_objects(model):
-    """Collects the custom objects that `load_model` may need to load a model.
-
-    # Arguments
-        model: a `Model` instance.
-
-    # Returns
-        A dict: the classes of its layers and the functions they hold, by their
-        names, and the global names that these functions use.
-    """
+    """Returns the custom objects that `load_model` may need to load a model: the
+    classes of its layers and the functions they hold, by their names, and the global
+    names that these functions use."""
     found = {}
     for layer in graphs.all_layers(model):
         found[type(layer).__name__] = type(layer)
@@ -361,15 +335,8 @@ def _has_masks(node):
 
 
 def first_that_holds(holds, count):
-    """Returns the least number of 1 to `count` for which something holds.
-
-    # Arguments
-        holds: function of a number. If it returns true for a number, it is assumed
-            to do so for every greater one.
-        count: the greatest number; 0 or more.
-
-    # Returns
-        An integer; 0 if it holds for none.
+    """Returns the least number of 1 to `count` for which something holds, 0 if it
+    holds for none. What holds for a number is assumed to hold for all greater ones.
     """
     if count == 0 or not holds(count):
         return 0

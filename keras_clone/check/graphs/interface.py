@@ -148,18 +148,14 @@ class Graphs:
     def shapes_of(self, node):
         """Returns the shapes, and other properties, of the outputs of a node."""
 
-    def ops_while(self, function):
-        """Calls a function and returns the ops that it added to the backend's graph.
+    def counting_ops(self, function):
+        """Calls a function and counts the ops that it adds to the backend's graph.
 
         # Returns
-            A pair (what the function returned, list of ops); the list is empty where
-            building a model adds none, or none that can be listed.
+            A pair (what the function returned, `Counter` of the types of ops); it is
+            empty where building a model adds none, or none that can be listed.
         """
-        return function(), []
-
-    def count_ops(self, ops):
-        """Returns a `Counter` of the types of ops, without those that set values."""
-        return collections.Counter()
+        return function(), collections.Counter()
 
     # Computing
 

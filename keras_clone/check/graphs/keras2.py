@@ -123,21 +123,18 @@ class Keras2Graphs(Graphs):
     def shapes_of(self, node):
         return node.output_shapes
 
-    def ops_while(self, function):
-        """TensorFlow can list them."""
+    def counting_ops(self, function):
+        """TensorFlow can list them. Placeholders are left out, and what Keras adds to
+        set the value of a weight, to read it right after or to initialize all."""
         if K.backend() != 'tensorflow':
-            return function(), []
+            return super().counting_ops(function)
         K.learning_phase()  # Created at its first use in a graph.
         graph = current_graph()
         before = len(graph.get_operations())
         result = function()
-        return result, graph.get_operations()[before:]
-
-    def count_ops(self, ops):
-        """Placeholders are left out, and what Keras adds to set the value of a
-        weight, to read it right after or to initialize all weights."""
-        return collections.Counter(
-            op.type for op in ops if op.type not in NOT_COUNTED and
+        return result, collections.Counter(
+            op.type for op in graph.get_operations()[before:]
+            if op.type not in NOT_COUNTED and
             not any(map(_sets_value, [op] + list(op.control_inputs))))
 
     def fresh_names(self, seed):

@@ -264,43 +264,24 @@ def _stepped(variable, x, gradient):
 
 
 def _gradients(compute, tensors):
-    """Computes the gradients of a loss.
-
-    # Arguments
-        compute: function that takes tensors and returns a pair (loss, anything).
-        tensors: list of tensors.
-
-    # Returns
-        A pair (anything that `compute` returned, list of gradients).
-    """
-    return {'tensorflow': _gradients_of_tensorflow, 'jax': _gradients_of_jax,
-            'torch': _gradients_of_torch}.get(
-                keras.backend.backend(), _no_gradients)(compute, tensors)
-
-
-def _gradients_of_tensorflow(compute, tensors):
-    import tensorflow as tf
-    with tf.GradientTape(watch_accessed_variables=False) as tape:
-        tape.watch(tensors)
+    """Computes the gradients of a loss: `compute` takes a list of tensors and returns
+    a pair (loss, anything). Returns a pair (anything, list of gradients)."""
+    if keras.backend.backend() == 'tensorflow':
+        import tensorflow as tf
+        with tf.GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch(tensors)
+            loss, rest = compute(tensors)
+        return rest, [None if each is None else tf.convert_to_tensor(each)
+                      for each in tape.gradient(loss, tensors)]
+    if keras.backend.backend() == 'jax':
+        import jax
+        gradients, rest = jax.grad(compute, has_aux=True)(tensors)
+        return rest, gradients
+    if keras.backend.backend() == 'torch':
+        import torch
+        tensors = [each.detach().clone().requires_grad_() for each in tensors]
         loss, rest = compute(tensors)
-    return rest, [None if each is None else tf.convert_to_tensor(each)
-                  for each in tape.gradient(loss, tensors)]
-
-
-def _gradients_of_jax(compute, tensors):
-    import jax
-    gradients, rest = jax.grad(compute, has_aux=True)(tensors)
-    return rest, gradients
-
-
-def _gradients_of_torch(compute, tensors):
-    import torch
-    tensors = [each.detach().clone().requires_grad_() for each in tensors]
-    loss, rest = compute(tensors)
-    if not tensors or not loss.requires_grad:
-        return rest, [None] * len(tensors)
-    return rest, torch.autograd.grad(loss, tensors, allow_unused=True)
-
-
-def _no_gradients(compute, tensors):
+        is_trained = tensors and loss.requires_grad
+        return rest, (torch.autograd.grad(loss, tensors, allow_unused=True)
+                      if is_trained else [None] * len(tensors))
     return compute(tensors)[1], [None] * len(tensors)
