@@ -20,14 +20,12 @@ MASK = 6            # how far the line of a mask is from that of its tensor
 LETTER = 0.58       # average width of a letter, as part of the size of the font
 
 # The texts beside tensors in a picture, and those in its description.
-LABELS = {('mask', 'present'): 'mask', ('mask', 'missing'): 'mask lost',
-          ('mask', 'added'): 'mask added', ('tensor', 'missing'): 'output lost',
-          ('tensor', 'added'): 'added'}
-WORDS = {('mask', 'present'): ', with its mask',
-         ('mask', 'missing'): ', without the mask',
-         ('mask', 'added'): ', with a mask that the model does not have',
-         ('tensor', 'missing'): ': the output is lost',
-         ('tensor', 'added'): ', which the model does not have'}
+TEXTS = {('mask', 'present'): ('mask', ', with its mask'),
+         ('mask', 'missing'): ('mask lost', ', without the mask'),
+         ('mask', 'added'): ('mask added',
+                             ', with a mask that the model does not have'),
+         ('tensor', 'missing'): ('output lost', ': the output is lost'),
+         ('tensor', 'added'): ('added', ', which the model does not have')}
 
 LIGHT = """--ink: #1f2328; --quiet: #57606a; --box: #f6f8fa; --mask: #0550ae;
   --lost: #b3152b; --tint: #ffebe9; --good: #116329; --rule: #d0d7de;
@@ -173,9 +171,8 @@ class _Drawing:
             points = self._points(left, key, column.boxes[key[0]])
             yield from _lines_of(edge, points)
             is_left = self._ports[key, 2] < self._layout.x[key[2]]
-            labels += _labels(edge, points[-2:], is_left)
-        # Those about differences are drawn last.
-        yield from (each for _, each in sorted(labels, key=lambda label: label[0]))
+            labels += _label(edge, points[-2:], is_left)
+        yield from labels
         for key, box in column.boxes.items():
             x, top = left + self._layout.x[key], self._tops[self._layout.rows[key]]
             yield _box(box, x, top)
@@ -226,21 +223,28 @@ def _lines_of(edge, points):
     yield _path(points, 'tensor' if edge.tensor == 'present' else edge.tensor)
 
 
-def _labels(edge, points, is_left):
-    """Returns what is drawn at the end of a tensor, with whether it is about a
-    difference: pairs (boolean, text or line)."""
+def _label(edge, points, is_left):
+    """Yields what is drawn at the end of a tensor: a text and, if it or its mask is
+    missing, a cross."""
     (x0, y0), (x1, y1) = points
     x, y = (x0 + x1) / 2, (y0 + y1) / 2
-    found = []
-    text = LABELS.get(('mask', edge.mask)) or LABELS.get(('tensor', edge.tensor))
+    text, _ = _texts_of(edge)
     if 'missing' in edge:
-        found += _cross(x + MASK * (edge.mask == 'missing'), y)
+        middle = x + MASK * (edge.mask == 'missing')
+        for rise in (6, -6):
+            yield _tag('path', class_='cross', d=(f'M{middle - 6:g},{y - rise:g} '
+                                                  f'L{middle + 6:g},{y + rise:g}'))
     if text:
         style = 'of-mask' if edge.mask == 'present' else 'bad'
         right = x + (18 if edge.mask else 10)
-        found.append(_text(text, x - 10 if is_left else right, y + 4,
-                           f'label {style} left' if is_left else f'label {style}'))
-    return [(edge.mask != 'present', each) for each in found]
+        yield _text(text, x - 10 if is_left else right, y + 4,
+                    f'label {style} left' if is_left else f'label {style}')
+
+
+def _texts_of(edge):
+    """Returns the text beside a tensor and that in the description; may be empty."""
+    return TEXTS.get(('mask', edge.mask)) or TEXTS.get(('tensor', edge.tensor),
+                                                       ('', ''))
 
 
 # SVG
@@ -287,12 +291,6 @@ def _path(points, style):
     return _tag('path', d=text, class_=style)
 
 
-def _cross(x, y):
-    for rise in (6, -6):
-        yield _tag('path', d=f'M{x - 6:g},{y - rise:g} L{x + 6:g},{y + rise:g}',
-                   class_='cross')
-
-
 # In words
 
 
@@ -306,8 +304,7 @@ def _sentences(column):
     boxes = [f"{box.name}: {', '.join(text for text, _ in box.notes)}"
              for box in column.boxes.values() if box.notes]
     tensors = [f'{column.boxes[start].kind} to {column.boxes[end].kind}' +
-               (WORDS.get(('mask', edge.mask)) or
-                WORDS.get(('tensor', edge.tensor), ''))
+               _texts_of(edge)[1]
                for (start, _, end, _), edge in column.edges.items()
                if edge.tensor != 'absent']
     return f"{column.heading}: {'; '.join(notes + boxes + tensors)}."
