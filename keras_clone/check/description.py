@@ -211,8 +211,8 @@ class Description:
     # Calls
 
     def _find_calls(self):
-        """Finds the calls in each network, and those that only arguments lead to, and
-        numbers those of each layer in the order in which they were made."""
+        """Finds the calls in each network, also those that only arguments lead to.
+        Those of a layer have numbers, in the order in which they were made."""
         for key, network in list(self.layers.items()):
             if graphs.is_network(network):
                 nodes = self._nodes_up_to(graphs.ordered_nodes(network))

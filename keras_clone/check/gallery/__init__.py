@@ -16,7 +16,8 @@ from .both import (
 if hasattr(keras, 'KerasTensor'):
     from .keras3 import (
         MODELS, activation_named_as_one_of_keras, callable_activation,
-        compiled_with_own_loss, frozen_model, lambda_in_nested_model, lambda_in_wrapper, lambda_of_partial,
+        compiled_with_own_loss, frozen_model, lambda_in_nested_model,
+        lambda_in_wrapper, lambda_of_partial,
         lambda_that_holds_a_layer, lambda_with_two_outputs, operation_with_an_array,
         relu)
 else:

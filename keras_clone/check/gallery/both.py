@@ -1,4 +1,7 @@
 """Models that both major versions of Keras can build."""
+from functools import partial
+
+import keras
 from keras import layers
 from keras.models import Model
 from keras.models import Sequential
@@ -66,9 +69,11 @@ class MinimalCell(layers.Layer):
         return dict(super().get_config(), units=self.units)
 
 
-def sequential(*others):
-    """A `Sequential` of layers that takes four numbers."""
-    return Sequential([layers.InputLayer((4,)), *others])
+def sequential(make_first, *others):
+    """A `Sequential` that takes four numbers, each version in its usual way."""
+    if hasattr(keras, 'KerasTensor'):
+        return Sequential([layers.Input((4,)), make_first(), *others])
+    return Sequential([make_first(input_shape=(4,)), *others])
 
 
 @titled('Mask through a Bidirectional')
@@ -131,12 +136,12 @@ def lambda_with_mask():
 @titled('Custom layer in a nested model')
 def custom_layer_in_nested_model():
     x = layers.Input((4,))
-    return Model(x, sequential(layers.Dense(3), Scale())(x))
+    return Model(x, sequential(partial(layers.Dense, 3), Scale())(x))
 
 
 @titled('Nested model used in two places')
 def shared_nested_model():
-    nested = sequential(layers.Dense(3), layers.Dense(2))
+    nested = sequential(partial(layers.Dense, 3), layers.Dense(2))
     a, b = layers.Input((4,)), layers.Input((4,))
     return Model([a, b], layers.Subtract()([nested(a), nested(b)]))
 
@@ -144,7 +149,7 @@ def shared_nested_model():
 @titled('Dense, normalization, dropout')
 def plain_network():
     return sequential(
-        layers.Dense(3, activation='relu'),
+        partial(layers.Dense, 3, activation='relu'),
         layers.BatchNormalization(),
         layers.Dropout(.5),
         layers.Dense(2, activation='softmax'))

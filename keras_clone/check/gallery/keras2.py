@@ -2,6 +2,8 @@
 
 They build on every backend of these releases.
 """
+from functools import partial
+
 from keras import layers
 from keras.models import Model
 
@@ -82,13 +84,13 @@ def mask_as_argument():
 
 @titled('Function as activation')
 def callable_activation():
-    return sequential(layers.Dense(3, activation=gelu))
+    return sequential(partial(layers.Dense, 3, activation=gelu))
 
 
 @titled('Two lambdas in one layer')
 def two_lambdas_in_one_layer():
-    return sequential(layers.Dense(
-        3, activation=lambda x: 2 * x,
+    return sequential(partial(
+        layers.Dense, 3, activation=lambda x: 2 * x,
         activity_regularizer=lambda x: .1 * ops.sum(ops.abs(x))))
 
 

@@ -1,5 +1,5 @@
 """Models of Keras 3, that of keras-team/keras issue 12202 first."""
-import functools
+from functools import partial
 
 import numpy as np
 from keras import layers
@@ -38,7 +38,7 @@ def lambda_with_two_outputs():
 @titled('Lambda in a nested model')
 def lambda_in_nested_model():
     x = layers.Input((4,))
-    return Model(x, sequential(layers.Lambda(lambda x: 2 * x))(x))
+    return Model(x, sequential(partial(layers.Lambda, lambda x: 2 * x))(x))
 
 
 @titled('Lambda in a wrapper')
@@ -50,7 +50,7 @@ def lambda_in_wrapper():
 @titled('Lambda of a functools.partial')
 def lambda_of_partial():
     x = layers.Input((4,))
-    return Model(x, layers.Lambda(functools.partial(scaled, by=3.))(x))
+    return Model(x, layers.Lambda(partial(scaled, by=3.))(x))
 
 
 @titled('Lambda that calls a layer')
@@ -62,12 +62,12 @@ def lambda_that_holds_a_layer():
 
 @titled('Function as activation')
 def callable_activation():
-    return sequential(layers.Dense(3, activation=quick_gelu))
+    return sequential(partial(layers.Dense, 3, activation=quick_gelu))
 
 
 @titled('Own function named relu')
 def activation_named_as_one_of_keras():
-    return sequential(layers.Dense(3, activation=relu))
+    return sequential(partial(layers.Dense, 3, activation=relu))
 
 
 @titled('Operation called with an array')

@@ -124,8 +124,8 @@ class Keras2Graphs(Graphs):
         return node.output_shapes
 
     def counting_ops(self, function):
-        """TensorFlow can list them. Placeholders are left out, and what Keras adds to
-        set the value of a weight, to read it right after or to initialize all."""
+        """TensorFlow can list them. Placeholders are left out, and what Keras adds
+        to set the value of a weight, to read it right after or to initialize all."""
         if K.backend() != 'tensorflow':
             return super().counting_ops(function)
         K.learning_phase()  # Created at its first use in a graph.

@@ -264,8 +264,8 @@ def _stepped(variable, x, gradient):
 
 
 def _gradients(compute, tensors):
-    """Computes the gradients of a loss: `compute` takes a list of tensors and returns
-    a pair (loss, anything). Returns a pair (anything, list of gradients)."""
+    """Computes the gradients of a loss: `compute` takes a list of tensors and
+    returns a pair (loss, anything). Returns a pair (anything, list of gradients)."""
     if keras.backend.backend() == 'tensorflow':
         import tensorflow as tf
         with tf.GradientTape(watch_accessed_variables=False) as tape:
