@@ -105,8 +105,9 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
                                                summary(error))]
             else:
                 new = changes(before, earlier[-1].snapshot())
-                if is_first and fresh_weights and original.is_built and isinstance(
-                        clone, keras.models.Model):
+                is_built = (isinstance(clone, keras.models.Model) and
+                            graphs.graph_of(clone) is not None)
+                if is_first and fresh_weights and original.is_built and is_built:
                     new += original.kept_weights(clone.get_weights(), weights_again)
                 new += _compare(original, clone, earlier, locate,
                                 training and is_first, facts_again)

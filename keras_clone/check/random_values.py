@@ -91,7 +91,9 @@ def _consumers(layer):
 
 
 def _draw_input(wanted, batch, random):
-    shape = _concrete_shape(wanted.shape, batch)
+    free = PIXELS if len(wanted.shape) > 3 else STEPS
+    shape = (batch,) + tuple(free if size is None else size
+                             for size in wanted.shape[1:])
     known = _known_to_a_lookup(wanted)
     if wanted.dtype == 'string':
         return _draw_texts(wanted, known or ['a', 'b', 'c'], shape, random)
@@ -143,11 +145,6 @@ def _each_of(known, shape, random):
     size = int(np.prod(shape))
     drawn = [random.permutation(len(known)) for _ in range(size // len(known) + 1)]
     return np.array([known[i] for i in np.concatenate(drawn)[:size]]).reshape(shape)
-
-
-def _concrete_shape(shape, batch):
-    free = PIXELS if len(shape) > 3 else STEPS
-    return (batch,) + tuple(free if size is None else size for size in shape[1:])
 
 
 def _end_rows_in(value, fill):

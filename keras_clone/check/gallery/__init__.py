@@ -22,6 +22,7 @@ if hasattr(keras, 'KerasTensor'):
         relu)
 else:
     from .keras2 import (
-        MODELS, callable_activation, encoder_decoder, gelu, lambda_with_two_outputs, mask_as_argument,
+        MODELS, callable_activation, encoder_decoder, gelu, lambda_with_two_outputs,
+        mask_as_argument,
         masked_sequence, nested_model_with_mask, shared_layer,
         two_lambdas_in_one_layer, two_masked_outputs)

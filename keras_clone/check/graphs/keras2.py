@@ -41,11 +41,12 @@ class Keras2Graphs(Graphs):
     def is_variable(self, value):
         """To read an update is to execute it: on TensorFlow 1, those of Keras 2.3
         and later look like variables."""
+        if not self.is_tensor(value) or hasattr(value, '_parent_op'):
+            return False
         if K.backend() == 'cntk':
             return getattr(value, 'is_parameter', False)
-        name = {'theano': 'get_value'}.get(K.backend(), 'assign_add')
-        return (self.is_tensor(value) and hasattr(value, name) and
-                not hasattr(value, '_parent_op'))
+        name = 'get_value' if K.backend() == 'theano' else 'assign_add'
+        return hasattr(value, name)
 
     def is_tensor(self, value):
         try:
