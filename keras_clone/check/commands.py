@@ -11,16 +11,18 @@ import sys
 import warnings
 
 import click
+from rich import box
 from rich.console import Console
-from rich.progress import Progress
+from rich.table import Table
+from rich.text import Text
 
 import keras_clone
 
-from . import printing, processes, subjects
-from .messages import Failure, one_line, with_place
+from . import processes, subjects
+from .messages import one_line, with_place
+from .processes import Failure
 
-# A line of `status`: the name of what is used, its release, its file or folder
-# (empty if it is not shown).
+# A line of `status`: what is used, its release, its file or folder; may be empty.
 Fact = collections.namedtuple('Fact', 'name release place')
 
 # Environment variables: they keep the backends from writing messages, and Theano
@@ -121,22 +123,65 @@ def check(context, model, only, seed, as_json, verbose, svg, lines, outlines):
     if svg is not None:
         _refuse_svg(svg, model)
     facts, inactive, rows = _checked(model, only, seed, svg is not None)
-    outlines = {key: rows[0][key].pop('outlines')
-                for _, key in printing.columns(inactive)} if svg is not None else {}
+    columns = {'Released': 'released'}
+    if not inactive:
+        columns['keras-clone'] = 'active'
+    outlines = {key: rows[0][key].pop('outlines') for key in columns.values()
+                } if svg is not None else {}
+    faithful = {key: sum(row[key]['outcome'] == 'faithful' for row in rows)
+                for key in ('released', 'active')}
     if as_json:
-        data = printing.data_of(facts, inactive, seed, rows)
+        data = {fact.name.lower(): fact.release for fact in facts}
+        data.update(active='released' if inactive else 'keras-clone', seed=seed,
+                    faithful=faithful, models=rows)
         click.echo(json.dumps(data, indent=2))
     else:
-        printing.print_table(rows, inactive)
-        click.echo()
-        if verbose or model:
-            printing.print_differences(rows, inactive)
-        printing.print_not_compared(rows, inactive)
-        click.echo(printing.last_line(rows, inactive))
+        _print_table(rows, columns)
+        _print_notes(rows, columns, with_differences=verbose or model)
+        models = '1 model' if len(rows) == 1 else f'{len(rows)} models'
+        other = (f'. keras-clone is not active ({inactive}).' if inactive
+                 else f", keras-clone for {faithful['active']}.")
+        click.echo(f'{models}: released clone_model faithful for '
+                   f"{faithful['released']}{other}")
     if svg is not None:
         _draw(svg, facts, rows[0], outlines)
-    if not all(printing.is_faithful(row['active']) for row in rows):
+    if faithful['active'] < len(rows):
         context.exit(1)
+
+
+# What is printed
+
+
+def _print_table(rows, columns):
+    """Prints what was found; `columns` has the key in a row for each heading."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False,
+                  padding=(0, 1, 0, 0))
+    for heading in ['Model', *columns]:
+        table.add_column(heading, overflow='fold')
+    for row in rows:
+        cells = [Text(row['description'])]
+        for result in (row[key] for key in columns.values()):
+            is_faithful = result['outcome'] == 'faithful'
+            cells.append(Text(result['outcome'],
+                              style='green' if is_faithful else 'red'))
+            if result['layer']:
+                cells[-1].append(' at ' + result['layer'], style='default')
+        table.add_row(*cells)
+    Console().print(table)
+    click.echo()
+
+
+def _print_notes(rows, columns, with_differences):
+    """Prints the differences, and what was not compared, also of faithful clones."""
+    results = [(f"{row['description']}, {heading.lower()}", row[key])
+               for row in rows for heading, key in columns.items()]
+    for where, result in results:
+        if with_differences and result['differences']:
+            click.echo('\n  '.join([where + ':'] + result['differences']) + '\n')
+    for where, result in results:
+        if result.get('not_compared'):
+            texts = ', '.join(result['not_compared'])
+            click.echo(f'Not compared, {where}: {texts}.\n')
 
 
 # The environment
@@ -145,11 +190,10 @@ def check(context, model, only, seed, as_json, verbose, svg, lines, outlines):
 @contextlib.contextmanager
 def _quiet():
     """Context without the warnings of Keras, NumPy and the backends."""
-    added = {name: value for name, value in ENVIRONMENT.items()
-             if name not in os.environ}
+    added = ENVIRONMENT.keys() - os.environ.keys()
     logger = logging.getLogger('tensorflow')
     level = logger.level
-    os.environ.update(added)
+    os.environ.update({name: ENVIRONMENT[name] for name in added})
     logger.setLevel(logging.ERROR)
     try:
         with warnings.catch_warnings():
@@ -158,7 +202,7 @@ def _quiet():
     finally:
         logger.setLevel(level)
         for name in added:
-            os.environ.pop(name, None)
+            os.environ.pop(name)
 
 
 @contextlib.contextmanager
@@ -218,8 +262,8 @@ def _checked(model, only, seed, outlines=False):
     """
     if model is not None:
         subjects.warn_of_code(model)
-        if Console(stderr=True).is_terminal:
-            click.echo(f'Cloning {model} ...', err=True)
+    if Console(stderr=True).is_terminal:
+        click.echo(f"Cloning {model or 'the models of the gallery'} ...", err=True)
     arguments = ['--seed', str(seed), '--only', only or '']
     arguments += ['--outlines', '--'] if outlines else ['--']
     arguments += [] if model is None else [model]
@@ -230,7 +274,7 @@ def _checked(model, only, seed, outlines=False):
         start = next(active)
         both = not start['inactive'] and next(released)
         rows = []
-        for name, text in _with_progress(start['models']):
+        for name, text in start['models']:
             result = next(active)
             rows.append({'model': name, 'description': text,
                          'released': next(released) if both else result,
@@ -238,49 +282,31 @@ def _checked(model, only, seed, outlines=False):
     return [Fact(*each) for each in start['facts']], start['inactive'], rows
 
 
-def _with_progress(values):
-    """Yields values; on a terminal, a progress bar shows how many are left.
-
-    There is none for one value, which may be a model whose builder prints.
-    """
-    console = Console(stderr=True)
-    if not console.is_terminal or len(values) == 1:
-        yield from values
-        return
-    with Progress(console=console, transient=True) as progress:
-        yield from progress.track(values, description='Cloning')
-
-
-def _found(model, only, seed, outlines):
+def _found(model, only, seed, with_outlines):
     """Yields what one of the processes finds out, for `_checked`.
 
     First what is checked and with what, then for each model whether it is faithful.
     """
     facts, inactive = _facts(), _why_inactive()
+    from keras.models import clone_model
+    from .faithfulness import ModelError, check_clone
+    from .outline import outlines
     chosen = subjects.chosen(model, only)
     yield {'facts': facts, 'inactive': inactive,
            'models': [(each.name, each.text) for each in chosen]}
     for subject in chosen:
-        result = _result(subject, seed)
-        if outlines:
-            result['outlines'] = _outlines(subject, seed, result)
+        try:
+            report = check_clone(subject.build, clone_model, seed=seed,
+                                 exact_ops=subject.exact_ops)
+            result = dict(report._asdict(), differences=[
+                str(each) for each in report.differences])
+            if with_outlines:
+                result['outlines'] = outlines(subject.build, clone_model,
+                                              report.outcome, seed)
+        except ModelError as error:
+            advice = subjects.advice(error.__context__) if subject.is_file else ''
+            raise Failure(f'{subject.name}: {error}{advice}')
         yield result
-
-
-def _result(subject, seed):
-    """Checks the active `clone_model` with a model."""
-    from keras.models import clone_model
-    from . import faithfulness
-    try:
-        report = faithfulness.check_clone(subject.build, clone_model, seed=seed,
-                                          exact_ops=subject.exact_ops)
-    except faithfulness.ModelError as error:
-        advice = subjects.advice(error.__context__) if subject.is_file else ''
-        raise Failure(f'{subject.name}: {error}{advice}')
-    return {'outcome': report.outcome, 'layer': report.layer,
-            'reason': report.reason,
-            'differences': [str(each) for each in report.differences],
-            'not_compared': report.not_compared}
 
 
 # Drawing
@@ -288,44 +314,31 @@ def _result(subject, seed):
 
 def _refuse_svg(path, model):
     """Raises a `Failure` unless a picture can be written to a file."""
-    folder = os.path.dirname(os.path.realpath(path))
     found = ''
     if model is None:
         found = 'no MODEL: it does not draw the gallery'
     elif not path.endswith('.svg'):
         found = path or 'an empty name'
-    elif not os.path.isdir(folder):
+    elif not os.path.isdir(os.path.dirname(os.path.realpath(path))):
         found = f'{path}, in a folder that does not exist'
-    elif os.path.exists(path) and not os.path.isfile(path):
-        found = f'{path}, which is not a file'
-    elif not os.access(folder, os.W_OK):
-        found = f'{path}, in a folder that is not writable'
     if found:
         raise Failure('--svg should be an .svg file for the picture of a MODEL. '
                       f'Found: {found}.')
 
 
-def _outlines(subject, seed, result):
-    """Returns the outlines of a model and its clone by the active `clone_model`."""
-    from keras.models import clone_model
-    from . import faithfulness, outline
-    try:
-        return outline.outlines(subject.build, clone_model, result['outcome'], seed)
-    except faithfulness.ModelError as error:
-        raise Failure(f'{subject.name}: {error}')
-
-
-def _draw(path, facts, row, drawn):
-    """Writes the picture of a model; `drawn` has the outlines of each result."""
-    from . import drawing
+def _draw(path, facts, row, outlines):
+    """Writes the picture of a model and of its clone by each function."""
+    from .drawing import Clone, draw
     headings = {'released': f'Keras {facts[0].release}, as released',
                 'active': 'With the overlay'}
-    clones = [drawing.Clone(headings[key], found['clone'], row[key]['outcome'],
-                            row[key]['layer'], row[key]['reason'])
-              for key, found in drawn.items()]
-    model = list(drawn.values())[-1]['model']
+    clones = [Clone(headings[key], found['clone'], row[key]['outcome'],
+                    row[key]['layer'], row[key]['reason'])
+              for key, found in outlines.items()]
+    model = list(outlines.values())[-1]['model']
+    text = draw(row['description'], model, clones)
     try:
-        drawing.write(path, drawing.draw(row['description'], model, clones))
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text)
     except OSError as error:
         raise Failure('--svg should be an .svg file that can be written. '
                       f'Found: {path}, {error.strerror}.')

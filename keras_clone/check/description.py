@@ -14,8 +14,6 @@ from .graphs import graphs
 from .messages import summary
 from .values import ATOMS, NOTHING, leaves_of, same, text_of
 
-# The lists in which layers have weights.
-LISTS_OF_WEIGHTS = ('trainable_weights', 'non_trainable_weights', 'weights')
 # Groups of facts, the most important first.
 PARTS, CONNECTIONS, ARGUMENTS, ANSWERS = range(4)
 AT_PLACE = 'layer at place'
@@ -180,10 +178,11 @@ class Description:
                  if id(each) not in self._left_out]
         for i, name in enumerate(names):
             self._set(PARTS, key, f'{AT_PLACE} {i}', Label(name))
-        for kind, tensors in zip(('input', 'output'),
-                                 graphs.inputs_and_outputs(network)):
+        graph = graphs.graph_of(network)
+        for kind in 'input', 'output':
             if kind == 'input' and not key and self.on is not None:
                 continue
+            tensors = getattr(graph, kind + 's', [])
             self._set(CONNECTIONS, key, f'number of {kind}s', len(tensors))
             for i, x in enumerate(tensors):
                 self._set(CONNECTIONS, key, f'{kind} {i} of the model',
@@ -204,22 +203,27 @@ class Description:
                 self._set(PARTS, key, f'weight {i}{what}',
                           Label(value) if isinstance(value, str) else value)
         if key or self.on is None:
-            for name in LISTS_OF_WEIGHTS:
-                weights = getattr(layer, name, [])
-                what = name.replace('_', ' ')
-                self._set(PARTS, key, f'number of {what}', len(weights))
-                self._set(ANSWERS, key, f'order of {what}',
-                          [self._leaf(each) for each in weights])
+            for what in 'trainable weights', 'non trainable weights', 'weights':
+                self._set(ANSWERS, key, f'order of {what}', [
+                    self._leaf(each)
+                    for each in getattr(layer, what.replace(' ', '_'), [])])
 
     # Calls
 
     def _find_calls(self):
-        """Finds the calls in each network, and those that only arguments lead to.
-        """
+        """Finds the calls in each network, also those that only arguments lead to.
+        Those of a layer have numbers, in the order in which they were made."""
         for key, network in list(self.layers.items()):
             if graphs.is_network(network):
                 nodes = self._nodes_up_to(graphs.ordered_nodes(network))
-                self._number_calls(key, nodes)
+                keys = [self._keys[id(graphs.layer_of(node))] for node in nodes]
+                counts, numbers = collections.Counter(), {}
+                for i in sorted(range(len(nodes)),
+                                key=lambda i: _place_among_calls(nodes[i])):
+                    numbers[i] = counts[keys[i]]
+                    counts[keys[i]] += 1
+                for i, node in enumerate(nodes):    # Inputs first.
+                    self.nodes[keys[i], Call(key, numbers[i])] = node
         for call, node in self.nodes.items():
             for i, x in enumerate(node.output_tensors):
                 self._tensors.setdefault(id(x), self._label(call, f'output {i}'))
@@ -230,33 +234,24 @@ class Description:
                         id(mask), self._label(call, f'mask of output {i}'))
 
     def _nodes_up_to(self, nodes):
+        """Returns the nodes and all that lead to them, but for those that are known.
+        """
         known = {id(node) for node in self.nodes.values()}
-        found, waiting = {}, collections.deque(nodes)
+        found, waiting = [], collections.deque(nodes)
         while waiting:
             node = waiting.popleft()
             layer = graphs.layer_of(node)
             if id(node) in known or id(layer) in self._left_out:
                 continue
             known.add(id(node))
-            found[id(node)] = node
+            found.append(node)
             if id(layer) not in self._keys:
                 self._add_layer((None, layer.name), layer.name, layer)
             for x in list(node.input_tensors) + tensors_in(
                     graphs.arguments_of(node)):
                 if id(x) not in self._tensors and _maker(x) is not None:
                     waiting.append(_maker(x)._inbound_nodes[x._keras_history[1]])
-        return list(found.values())
-
-    def _number_calls(self, network, nodes):
-        """Numbers the calls of each layer in a network in the order of the calls."""
-        counts, numbers = collections.Counter(), {}
-        for node in sorted(nodes, key=_place_among_calls):
-            key = self._keys[id(graphs.layer_of(node))]
-            numbers[id(node)] = counts[key]
-            counts[key] += 1
-        for node in nodes:  # Inputs first.
-            key = self._keys[id(graphs.layer_of(node))]
-            self.nodes[key, Call(network, numbers[id(node)])] = node
+        return found
 
     def _label(self, key_and_call, what):
         key, call = key_and_call
@@ -319,9 +314,10 @@ def layers_up_to(tensors):
 
 def tensors_in(structure):
     """Returns the tensors of a graph in a structure of lists, tuples and dicts."""
-    return [leaf for _, leaf in leaves_of(
-        structure, lambda value: value if graphs.is_tensor(value) else None)
-        if graphs.is_tensor(leaf)]
+    def as_leaf(value):
+        return value if graphs.is_tensor(value) else None
+    return [leaf for _, leaf in leaves_of(structure, as_leaf)
+            if graphs.is_tensor(leaf)]
 
 
 def _maker(tensor):
@@ -396,35 +392,24 @@ def differences(mine, its, again=None):
 
     common = {key for _, key, _ in mine.facts} & {key for _, key, _ in its.facts}
     found, done = [], set()
-    for fact, x, y in sorted(_unlike(mine.facts, its.facts),
-                             key=lambda each: place(each[0])):
+    for fact in sorted({**mine.facts, **its.facts}, key=place):
         group, key, what = fact
-        if key not in common or not done.isdisjoint(_wider(key, what)):
+        x, y = mine.facts.get(fact, NOTHING), its.facts.get(fact, NOTHING)
+        if same(x, y) or key not in common or not done.isdisjoint(_wider(key, what)):
             continue
         if isinstance(x, Raised):   # The clone may answer or not.
             done.add((key, what + ':'))
+        # What a model that is built once more answers otherwise, such as a running
+        # number, belongs to no model.
         elif not (x is NO_MASK and graphs.MASKS_MAY_APPEAR or
-                  group == ANSWERS and _is_own(x, fact, again)):
+                  group == ANSWERS and again is not None and
+                  not same(x, again().get(fact, NOTHING))):
             found.append(_difference(mine.paths.get(key, its.paths.get(key)),
                                      what, x, y))
             done.add((key, '' if what in ('sharing', 'class') else
                       AT_PLACE if what.startswith(AT_PLACE) else
                       what + ':' if isinstance(y, Raised) else what))
     return found + _more_calls(mine, its)
-
-
-def _unlike(mine, its):
-    """Yields the facts in which two dicts differ, with both values."""
-    for fact in dict.fromkeys([*mine, *its]):
-        x, y = mine.get(fact, NOTHING), its.get(fact, NOTHING)
-        if not same(x, y):
-            yield fact, x, y
-
-
-def _is_own(answer, fact, again):
-    """Returns whether a model that is built once more answers something else: then
-    the answer, such as a running number, belongs to no model."""
-    return again is not None and not same(answer, again().get(fact, NOTHING))
 
 
 def _wider(key, what):

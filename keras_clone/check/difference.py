@@ -74,17 +74,3 @@ class Report(collections.namedtuple(
 
 class ModelError(Exception):
     """The original itself cannot be built or evaluated: nothing to compare."""
-
-
-def of_generation(generation, new, known):
-    """Returns the differences in a clone, marked if it is a clone of a clone.
-
-    # Arguments
-        generation: 1 for the clone, 2 for its clone, and so on.
-        new: list of the `Difference`s of that generation.
-        known: list of those of the earlier ones, which are not repeated.
-    """
-    if generation == 1:
-        return new
-    return [each._replace(outcome=CLONING, in_clones_clone=True)
-            for each in new if each not in known]

@@ -3,47 +3,41 @@
 All columns have the same layout: that of everything that any of them has.
 """
 import collections
-import os
 import re
 import textwrap
 from xml.sax.saxutils import escape, quoteattr
 
-from .columns import Clone, Comparison
+from .columns import Clone, columns_of
 from .layout import BOX, Layout
 
-__all__ = ['Clone', 'draw', 'write']
+__all__ = ['Clone', 'draw']
 
 MARGIN = 24         # on each side of a column
 GAP = 44            # between two rows
 LINE = 16           # height of a line of text
 PORTS = 22          # between two tensors that one call returns, or depends on
-STUB = 16           # length of the line that leads to what is not shown
 MASK = 6            # how far the line of a mask is from that of its tensor
 LETTER = 0.58       # average width of a letter, as part of the size of the font
 
 # The texts beside tensors in a picture, and those in its description.
-LABELS = {('mask', 'present'): 'mask', ('mask', 'missing'): 'mask lost',
-          ('mask', 'added'): 'mask added', ('tensor', 'missing'): 'output lost',
-          ('tensor', 'added'): 'added'}
-WORDS = {('mask', 'present'): ', with its mask',
-         ('mask', 'missing'): ', without the mask',
-         ('mask', 'added'): ', with a mask that the model does not have',
-         ('tensor', 'missing'): ': the output is lost',
-         ('tensor', 'added'): ', which the model does not have'}
+TEXTS = {('mask', 'present'): ('mask', ', with its mask'),
+         ('mask', 'missing'): ('mask lost', ', without the mask'),
+         ('mask', 'added'): ('mask added',
+                             ', with a mask that the model does not have'),
+         ('tensor', 'missing'): ('output lost', ': the output is lost'),
+         ('tensor', 'added'): ('added', ', which the model does not have')}
 
-STYLE = """
-.picture { --ink: #1f2328; --quiet: #57606a; --box: #f6f8fa; --mask: #0550ae;
+LIGHT = """--ink: #1f2328; --quiet: #57606a; --box: #f6f8fa; --mask: #0550ae;
   --lost: #b3152b; --tint: #ffebe9; --good: #116329; --rule: #d0d7de;
-  --paper: #ffffff; font: 13px system-ui, sans-serif; }
-@media (prefers-color-scheme: dark) { .picture { --ink: #e6edf3; --quiet: #9ea7b3;
-  --box: #21262d; --mask: #79c0ff; --lost: #ff938a; --tint: #4a1a1f;
-  --good: #7ee787; --rule: #3d444d; --paper: #131416; } }
-[data-theme=light] .picture { --ink: #1f2328; --quiet: #57606a; --box: #f6f8fa;
-  --mask: #0550ae; --lost: #b3152b; --tint: #ffebe9; --good: #116329;
-  --rule: #d0d7de; --paper: #ffffff; }
-[data-theme=dark] .picture { --ink: #e6edf3; --quiet: #9ea7b3; --box: #21262d;
-  --mask: #79c0ff; --lost: #ff938a; --tint: #4a1a1f; --good: #7ee787;
-  --rule: #3d444d; --paper: #131416; }
+  --paper: #ffffff;"""
+DARK = """--ink: #e6edf3; --quiet: #9ea7b3; --box: #21262d; --mask: #79c0ff;
+  --lost: #ff938a; --tint: #4a1a1f; --good: #7ee787; --rule: #3d444d;
+  --paper: #131416;"""
+STYLE = f"""
+.picture {{ {LIGHT} font: 13px system-ui, sans-serif; }}
+@media (prefers-color-scheme: dark) {{ .picture {{ {DARK} }} }}
+[data-theme=light] .picture {{ {LIGHT} }}
+[data-theme=dark] .picture {{ {DARK} }}""" + """
 .picture text { fill: var(--ink); text-anchor: middle; }
 .picture .heading { font-weight: 600; }
 .picture .small { font-size: 11px; }
@@ -59,7 +53,6 @@ STYLE = """
 .picture .tensor { stroke: var(--ink); stroke-width: 1.5; }
 .picture .mask { stroke: var(--mask); stroke-width: 5; }
 .picture .cross { stroke: var(--lost); stroke-width: 2.5; }
-.picture .stub { stroke: var(--quiet); stroke-dasharray: 2 4; }
 .picture .absent { fill: none; stroke: var(--quiet); stroke-dasharray: 2 4; }
 .picture .missing { fill: none; stroke: var(--lost); stroke-dasharray: 4 4; }
 .picture .added { stroke: var(--lost); }
@@ -81,16 +74,16 @@ def draw(title, model, clones):
     # Returns
         Text: SVG, with a description in words for screen readers.
     """
-    comparison = Comparison(title, model, clones)
-    drawing = _Drawing(comparison)
-    parts = [drawing.rule(i) for i in range(1, len(comparison.columns))]
-    parts += [part for i, column in enumerate(comparison.columns)
+    columns = columns_of(title, model, clones)
+    drawing = _Drawing(columns)
+    parts = [drawing.rule(i) for i in range(1, len(columns))]
+    parts += [part for i, column in enumerate(columns)
               for part in drawing.column(i, column)]
     name = re.sub('[^a-z0-9]+', '-', title.lower()).strip('-') or 'model'
     ids = f'{name}-title', f'{name}-words'
     children = [
         _tag('title', escape(_printable(f'{title} and its clones')), id=ids[0]),
-        _tag('desc', escape(_printable(words(comparison.columns))), id=ids[1]),
+        _tag('desc', escape(_printable(words(columns))), id=ids[1]),
         _tag('style', STYLE),
         _tag('rect', class_='paper', width=drawing.width, height=drawing.height)]
     return _tag(
@@ -101,40 +94,26 @@ def draw(title, model, clones):
         aria_labelledby=' '.join(ids)) + '\n'
 
 
-def write(path, text):
-    """Writes a file, whole or not at all: a file that was there stays until then."""
-    path = os.path.realpath(path)
-    unfinished = f'{path}.{os.getpid()}'
-    try:
-        with open(unfinished, 'x', encoding='utf-8') as file:
-            file.write(text)
-        os.replace(unfinished, path)
-    except BaseException:
-        if os.path.exists(unfinished):
-            os.remove(unfinished)
-        raise
-
-
 # How it is drawn
 
 
 class _Drawing:
-    """Draws the columns of a `Comparison`.
+    """Draws `Column`s.
 
     # Attributes
         width: of the picture.
         height: of the picture.
     """
 
-    def __init__(self, comparison):
-        self._cut = comparison.cut
-        self._layout = Layout(comparison.calls, comparison.links,
-                              comparison.shown)
-        columns = comparison.columns
+    def __init__(self, columns):
+        calls = dict.fromkeys(key for column in columns for key in column.boxes)
+        tensors = dict.fromkeys(key for column in columns for key in column.edges)
+        self._layout = Layout(list(calls), [(start, end)
+                                            for start, _, end, _ in tensors])
         self._step = self._layout.width + 2 * MARGIN
         self._heads = [self._head(column) for column in columns]
         self._tops, self._heights = self._rows(columns)
-        self._ports = self._all_ports(columns)
+        self._ports = self._all_ports(tensors)
         self.width = self._step * len(columns)
         self.height = self._tops[-1]
 
@@ -160,27 +139,22 @@ class _Drawing:
             tops.append(tops[-1] + height + GAP)
         return tops, heights
 
-    def _all_ports(self, columns):
+    def _all_ports(self, tensors):
         """Returns where tensors leave and reach boxes: pairs (tensor, 0 or 2)."""
-        tensors = dict.fromkeys(key for column in columns for key in column.edges)
         groups = collections.defaultdict(list)
         for key in tensors:
-            for place in (0, 2):
-                groups[key[place], place].append(key)
+            path = [key[0]] + self._layout.passed(key[0], key[2]) + [key[2]]
+            groups[key[0], 0].append((self._layout.x[path[1]], key))
+            groups[key[2], 2].append((self._layout.x[path[-2]], key))
         ports = {}
-        for (call, place), keys in groups.items():
-            keys.sort(key=lambda key: (self._next_x(key, place), key[1], key[3]))
-            step = min(PORTS, (BOX - 40) / max(1, len(keys) - 1))
-            for i, key in enumerate(keys):
+        for (call, place), items in groups.items():
+            # By where they come from or lead to, then by their numbers.
+            items.sort(key=lambda item: (item[0], item[1][1], item[1][3]))
+            step = min(PORTS, (BOX - 40) / max(1, len(items) - 1))
+            for i, (_, key) in enumerate(items):
                 ports[key, place] = (self._layout.x[call] +
-                                     round((i - (len(keys) - 1) / 2) * step))
+                                     round((i - (len(items) - 1) / 2) * step))
         return ports
-
-    def _next_x(self, key, place):
-        """Returns the x of what a tensor comes to after leaving a box, or before
-        reaching one."""
-        path = [key[0]] + self._layout.passed(key[0], key[2]) + [key[2]]
-        return self._layout.x[path[1] if place == 0 else path[-2]]
 
     def rule(self, i):
         """Returns the line between two columns, the second of which has number i."""
@@ -197,20 +171,11 @@ class _Drawing:
             points = self._points(left, key, column.boxes[key[0]])
             yield from _lines_of(edge, points)
             is_left = self._ports[key, 2] < self._layout.x[key[2]]
-            labels += _labels(edge, points[-2:], is_left)
-        # Those about differences are drawn last.
-        yield from (each for _, each in sorted(labels, key=lambda label: label[0]))
+            labels += _label(edge, points[-2:], is_left)
+        yield from labels
         for key, box in column.boxes.items():
             x, top = left + self._layout.x[key], self._tops[self._layout.rows[key]]
-            yield from self._stubs(key, x, top, top + _height(box))
             yield _box(box, x, top)
-
-    def _stubs(self, key, x, top, bottom):
-        """Yields lines to what is not shown, above and below a box."""
-        if (key, -1) in self._cut:
-            yield _path([(x, top - STUB), (x, top)], 'stub')
-        if (key, 1) in self._cut:
-            yield _path([(x, bottom), (x, bottom + STUB)], 'stub')
 
     def _points(self, left, key, box):
         """Returns the points through which a tensor is drawn, in pairs: from the
@@ -258,21 +223,28 @@ def _lines_of(edge, points):
     yield _path(points, 'tensor' if edge.tensor == 'present' else edge.tensor)
 
 
-def _labels(edge, points, is_left):
-    """Returns what is drawn at the end of a tensor, with whether it is about a
-    difference: pairs (boolean, text or line)."""
+def _label(edge, points, is_left):
+    """Yields what is drawn at the end of a tensor: a text and, if it or its mask is
+    missing, a cross."""
     (x0, y0), (x1, y1) = points
     x, y = (x0 + x1) / 2, (y0 + y1) / 2
-    found = []
-    text = LABELS.get(('mask', edge.mask)) or LABELS.get(('tensor', edge.tensor))
+    text, _ = _texts_of(edge)
     if 'missing' in edge:
-        found += _cross(x + MASK * (edge.mask == 'missing'), y)
+        middle = x + MASK * (edge.mask == 'missing')
+        for rise in (6, -6):
+            yield _tag('path', class_='cross', d=(f'M{middle - 6:g},{y - rise:g} '
+                                                  f'L{middle + 6:g},{y + rise:g}'))
     if text:
         style = 'of-mask' if edge.mask == 'present' else 'bad'
         right = x + (18 if edge.mask else 10)
-        found.append(_text(text, x - 10 if is_left else right, y + 4,
-                           f'label {style} left' if is_left else f'label {style}'))
-    return [(edge.mask != 'present', each) for each in found]
+        yield _text(text, x - 10 if is_left else right, y + 4,
+                    f'label {style} left' if is_left else f'label {style}')
+
+
+def _texts_of(edge):
+    """Returns the text beside a tensor and that in the description; may be empty."""
+    return TEXTS.get(('mask', edge.mask)) or TEXTS.get(('tensor', edge.tensor),
+                                                       ('', ''))
 
 
 # SVG
@@ -319,12 +291,6 @@ def _path(points, style):
     return _tag('path', d=text, class_=style)
 
 
-def _cross(x, y):
-    for rise in (6, -6):
-        yield _tag('path', d=f'M{x - 6:g},{y - rise:g} L{x + 6:g},{y + rise:g}',
-                   class_='cross')
-
-
 # In words
 
 
@@ -338,8 +304,7 @@ def _sentences(column):
     boxes = [f"{box.name}: {', '.join(text for text, _ in box.notes)}"
              for box in column.boxes.values() if box.notes]
     tensors = [f'{column.boxes[start].kind} to {column.boxes[end].kind}' +
-               (WORDS.get(('mask', edge.mask)) or
-                WORDS.get(('tensor', edge.tensor), ''))
+               _texts_of(edge)[1]
                for (start, _, end, _), edge in column.edges.items()
                if edge.tensor != 'absent']
     return f"{column.heading}: {'; '.join(notes + boxes + tensors)}."

@@ -23,21 +23,20 @@ An attribute on which nothing of this depends is no difference.
 and looks at everything. What is random is compared where both can draw the same
 numbers; otherwise the report lists it as not compared.
 """
+import functools
 import warnings
 
 import keras
 
-from .building import built, op_differences
 from .description import AT_PLACE, Description, differences
-from .difference import (CRASH, GRAPH, OUTCOMES, Difference, ModelError, Report,
-                         of_generation)
+from .difference import (CLONING, CRASH, GRAPH, OUTCOMES, Difference, ModelError,
+                         Report)
 from .graphs import graphs
 from .independence import Belongings, changes
-from .messages import shortened, summary
+from .messages import one_line, place_in_code, shortened, summary
 from .original import Original, first_that_holds
-from .saving import saving_differences
 
-__all__ = ['Difference', 'ModelError', 'OUTCOMES', 'Report', 'check_clone',
+__all__ = ['Difference', 'ModelError', 'OUTCOMES', 'Report', 'built', 'check_clone',
            'compare']
 
 
@@ -79,90 +78,52 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
         print(check_clone(build_my_model, clone_model).outcome)
     ```
     """
+    @functools.lru_cache(maxsize=None)
+    def facts_again():
+        with graphs.fresh_state(seed):
+            return Description(built(build)[0]).facts
+
+    def weights_again():
+        with graphs.fresh_state(seed + 1):
+            return built(build)[0].get_weights()
+
     with graphs.fresh_state(seed), warnings.catch_warnings():
         warnings.simplefilter('ignore')
-        (model, own_inputs), ops = graphs.ops_while(lambda: built(build))
+        (model, own_inputs), ops = graphs.counting_ops(lambda: built(build))
         given = own_inputs if inputs is None else inputs
         original = Original(model, given, seed, draw_weights=True)
-        other = _Other(build, seed)
         found, parent, first, earlier = [], model, None, [original.belongings]
         for generation in range(1, depth + 1):
-            belongings = earlier[-1]
-            before = belongings.snapshot()
+            is_first = parent is model
+            before = earlier[-1].snapshot()
             try:
-                clone, new_ops = graphs.ops_while(lambda: clone_model(parent))
+                clone, new_ops = graphs.counting_ops(lambda: clone_model(parent))
             except Exception as error:
                 layer = (_first_crash(build, clone_model, generation) if locate
                          else '')
                 clone, new = None, [Difference(CRASH, layer, 'cloning', 'a clone',
                                                summary(error))]
             else:
-                is_first = parent is model
-                new = changes(before, belongings.snapshot())
-                if is_first and fresh_weights and _is_built(clone):
-                    new += original.kept_weights(clone.get_weights(), other.weights)
+                new = changes(before, earlier[-1].snapshot())
+                is_built = (isinstance(clone, keras.models.Model) and
+                            graphs.graph_of(clone) is not None)
+                if is_first and fresh_weights and original.is_built and is_built:
+                    new += original.kept_weights(clone.get_weights(), weights_again)
                 new += _compare(original, clone, earlier, locate,
-                                training and is_first, other)
-                new += op_differences(ops, new_ops, exact_ops or not is_first,
-                                      [layer.name for layer in model.layers])
-            found += of_generation(generation, new, found)
+                                training and is_first, facts_again)
+                new += _op_differences(ops, new_ops, exact_ops or not is_first)
+            if not is_first:
+                new = [each._replace(outcome=CLONING, in_clones_clone=True)
+                       for each in new if each not in found]
+            found += new
             if not isinstance(clone, keras.models.Model):
                 break
             parent, ops, first = clone, new_ops, first or clone
         # With layers of other names, Keras 2 may load a model forever.
         if first is not None and saving and not any(
                 each.what.startswith(AT_PLACE) for each in found):
-            found += saving_differences(original, first)
+            found += original.compare_saving(first)
         return Report.of(found, original.not_compared)
-
-
-class _Other:
-    """The same model built once more: what differs in it, as well, such as a running
-    number in a configuration, belongs to no model."""
-
-    def __init__(self, build, seed):
-        self._build, self._seed, self._facts = build, seed, None
-
-    def facts(self):
-        if self._facts is None:
-            with graphs.fresh_state(self._seed):
-                self._facts = Description(built(self._build)[0]).facts
-        return self._facts
-
-    def weights(self):
-        with graphs.fresh_state(self._seed + 1):
-            return built(self._build)[0].get_weights()
-
-
-def _is_built(clone):
-    return (isinstance(clone, keras.models.Model) and
-            graphs.graph_of(clone) is not None)
-
-
-def _first_crash(build, clone_model, generation):
-    """Returns the name of the first layer with which a model cannot be cloned.
-
-    It is found by cloning models that end after the first nodes of the model, each
-    in a state of its own: an attempt may change the original.
-    """
-    def crashes(count):
-        with graphs.fresh_state():
-            model, _ = built(build)
-            part = graphs.first_nodes(model, graphs.ordered_nodes(model)[:count])
-            if part is None:
-                return False
-            try:
-                for _ in range(generation):
-                    part = clone_model(part)
-            except Exception:
-                return True
-            return False
-
-    with graphs.fresh_state():
-        model, _ = built(build)
-        names = [graphs.layer_of(node).name for node in graphs.ordered_nodes(model)]
-    count = first_that_holds(crashes, len(names))
-    return names[count - 1] if count else ''
 
 
 def compare(model, clone, inputs=None, seed=0, on=None):
@@ -186,27 +147,91 @@ def compare(model, clone, inputs=None, seed=0, on=None):
                   key=lambda each: OUTCOMES.index(each.outcome))
 
 
-def _compare(original, clone, earlier, locate=True, training=True, other=None):
+def _compare(original, clone, earlier, locate=True, training=True, facts_again=None):
     """Compares a clone with the original.
 
     # Arguments
         earlier: list of the `Belongings` of the models with which the clone may
             share nothing; those of the clone are added.
-        others: as for `check_clone`; `other` is an `_Other`.
-
-    # Returns
-        List of `Difference`s.
+        locate, training: see `check_clone`.
+        facts_again: see `differences`.
     """
     if not isinstance(clone, keras.models.Model):
         return [Difference(GRAPH, '', 'what cloning returns', 'a `Model`',
                            shortened(repr(clone)))]
     its = Belongings(Description(clone, original.on, original.description))
     numbers = original.compare_outputs(clone, its, locate)
-    in_graph = differences(original.description, its.description,
-                           other and other.facts)
+    in_graph = differences(original.description, its.description, facts_again)
     if training and not numbers and original.on is None:
         numbers = original.compare_training(clone, its, not in_graph)
     shared = [each for belongings in earlier
               for each in belongings.shared_with(its)]
     earlier.append(its)
     return shared + numbers + in_graph
+
+
+# The original
+
+
+def built(build):
+    """Returns what `build` returns as a pair (model, list of arrays or None).
+
+    # Raises
+        ModelError: if it raises, or returns no model that can be judged.
+    """
+    try:
+        result = build()
+    except Exception as error:
+        raise ModelError(f'The model cannot be built: {one_line(error)}'
+                         f'{place_in_code(error)}.')
+    is_pair = isinstance(result, tuple) and len(result) == 2
+    model, inputs = result if is_pair else (result, None)
+    if not isinstance(model, keras.models.Model):
+        is_other = type(model).__module__.startswith(('tensorflow', 'tf_keras'))
+        found = (f'a {type(model).__name__} of tf.keras, not of `import keras`'
+                 if is_other else shortened(repr(model)))
+        raise ModelError('Expected a function that returns a Keras `Model`, '
+                         f'it returned {found}.')
+    if not graphs.is_network(model):
+        raise ModelError('Expected a functional or `Sequential` model, it returned '
+                         f'a subclassed one, of class `{type(model).__name__}`: '
+                         'it has no graph to compare.')
+    if not graphs.is_current(model):
+        raise ModelError('Expected a function that builds its model anew each time '
+                         'it is called, it returned one that was built before.')
+    return model, inputs
+
+
+def _first_crash(build, clone_model, generation):
+    """Returns the name of the first layer with which a model cannot be cloned.
+
+    It is found by cloning models that end after the first nodes of the model, each
+    in a state of its own: an attempt may change the original.
+    """
+    def crashes(count):
+        with graphs.fresh_state():
+            model, _ = built(build)
+            part = graphs.first_nodes(model, graphs.ordered_nodes(model)[:count])
+            try:
+                for _ in range(generation if part is not None else 0):
+                    part = clone_model(part)
+            except Exception:
+                return True
+            return False
+
+    with graphs.fresh_state():
+        model, _ = built(build)
+        names = [graphs.layer_of(node).name for node in graphs.ordered_nodes(model)]
+    count = first_that_holds(crashes, len(names))
+    return names[count - 1] if count else ''
+
+
+def _op_differences(expected, got, exact):
+    """Returns a list of at most one `Difference`, in the ops that building the
+    original and cloning it added, by their types. If not `exact`, fewer ops are
+    none."""
+    more = {kind: got[kind] - expected[kind] for kind in sorted({*expected, *got})}
+    texts = [f"{abs(n)} {'more' if n > 0 else 'fewer'} {kind}"
+             for kind, n in more.items() if n > 0 or n and exact]
+    return [Difference(GRAPH, '', 'ops', "as many as the original's",
+                       shortened(', '.join(texts)))] if texts else []

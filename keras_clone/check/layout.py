@@ -1,8 +1,4 @@
-"""Where the calls of layers are drawn: in rows, each below those it depends on.
-
-The rows are known first; then each row is moved back and forth until boxes are close
-to what they are connected with. A tensor that passes rows gets a place in each.
-"""
+"""Where the calls of layers are drawn: in rows, each below those it depends on."""
 import collections
 
 BOX, LINE = 176, 20     # the width of a box, and of a tensor that passes a row
@@ -16,11 +12,13 @@ Passing = collections.namedtuple('Passing', 'start end row')
 class Layout:
     """Places for calls and for the tensors between them.
 
+    The rows are known first; then each row is moved back and forth until boxes are
+    close to what they are connected with.
+
     # Arguments
         calls: list of keys.
         links: list of pairs (key, key of a call that depends on it); of those that
             form a circle, one is left out.
-        shown: the keys of the calls to place.
 
     # Attributes
         rows: dict: key -> its row, from 0.
@@ -28,27 +26,29 @@ class Layout:
         width: of all rows.
     """
 
-    def __init__(self, calls, links, shown):
+    def __init__(self, calls, links):
         calls = _sorted(calls, links)
         order = {key: i for i, key in enumerate(calls)}
         links = [(start, end) for start, end in dict.fromkeys(links)
                  if order[start] < order[end]]
-        self.rows = _rows(calls, links, shown)
-        self._neighbours = {-1: collections.defaultdict(list),
-                            1: collections.defaultdict(list)}
-        items = [key for key in calls if key in shown]
+        self.rows = _rows(calls, links)
+        # What each item is connected with, in the rows above and in those below.
+        self._above = collections.defaultdict(list)
+        self._below = collections.defaultdict(list)
+        items = list(calls)
         for start, end in links:
-            if not {start, end}.issubset(shown):
-                continue
             path = [start] + self.passed(start, end) + [end]
             items += path[1:-1]
             for upper, lower in zip(path, path[1:]):
-                self._neighbours[-1][lower].append(upper)
-                self._neighbours[1][upper].append(lower)
-        self._lines = _lines(items, self.row_of)
-        self._place()
+                self._above[lower].append(upper)
+                self._below[upper].append(lower)
+        lines = collections.defaultdict(list)
+        for item in items:
+            lines[self.row_of(item)].append(item)
+        self._place([lines[row] for row in sorted(lines)])
 
     def row_of(self, item):
+        """Returns the row of a call or a `Passing`."""
         return item.row if isinstance(item, Passing) else self.rows[item]
 
     def passed(self, start, end):
@@ -56,33 +56,54 @@ class Layout:
         return [Passing(start, end, row)
                 for row in range(self.rows[start] + 1, self.rows[end])]
 
-    def _place(self):
+    def _place(self, lines):
         self.x = {}
-        for line in self._lines:
-            self.x.update(zip(line, _apart(line, [0] * len(line))))
+        for line in lines:
+            self._put(line, dict.fromkeys(line, 0))
         for sweep in range(SWEEPS):
-            side = -1 if sweep % 2 == 0 else 1
-            for line in self._lines[::-side]:
-                self._move(line, side)
-        lefts = [self.x[item] - _width(item) / 2 for item in self.x]
-        rights = [self.x[item] + _width(item) / 2 for item in self.x]
-        left = min(lefts, default=0)
-        self.width = round(max(rights, default=BOX) - left)
+            if sweep % 2 == 0:
+                for line in lines:
+                    self._move(line, self._above, self._below)
+            else:
+                for line in reversed(lines):
+                    self._move(line, self._below, self._above)
+        halves = [(x, _width(item) / 2) for item, x in self.x.items()]
+        left = min((x - half for x, half in halves), default=0)
+        right = max((x + half for x, half in halves), default=BOX)
+        self.width = round(right - left)
         self.x = {item: round(x - left) for item, x in self.x.items()}
 
-    def _move(self, line, side):
-        """Moves the items of a row towards those of the row on one side of it."""
+    def _move(self, line, near, back):
+        """Moves the items of a row towards those on one side of it."""
         wanted = {}
         for item in line:
-            near = self._neighbours[side][item]
             # A tensor that comes from far away bends; the boxes stay in line.
-            near = [each for each in near if not isinstance(each, Passing)] or near
+            others = [each for each in near[item]
+                      if not isinstance(each, Passing)] or near[item]
             # Among equals, the first input or output is the leftmost.
-            places = [self.x[each] + self._neighbours[-side][each].index(item) / 1000
-                      for each in near]
-            wanted[item] = sum(places) / len(places) if near else self.x[item]
+            places = [self.x[each] + back[each].index(item) / 1000
+                      for each in others]
+            wanted[item] = sum(places) / len(places) if places else self.x[item]
         line.sort(key=wanted.get)
-        self.x.update(zip(line, _apart(line, [wanted[item] for item in line])))
+        self._put(line, wanted)
+
+    def _put(self, line, wanted):
+        """Places the items of a row where they are wanted, on average: each is moved
+        to the right of the one before it, then all back to the left."""
+        right, moved, weights = None, 0, 0
+        for item in line:
+            half = _width(item) / 2
+            x = wanted[item] if right is None else max(wanted[item],
+                                                       right + SPACE + half)
+            self.x[item], right = x, x + half
+            weight = 1 if isinstance(item, Passing) else 10
+            moved, weights = moved + weight * (x - wanted[item]), weights + weight
+        for item in line:
+            self.x[item] -= moved / weights
+
+
+def _width(item):
+    return LINE if isinstance(item, Passing) else BOX
 
 
 def _sorted(calls, links):
@@ -98,52 +119,12 @@ def _sorted(calls, links):
     return list(found)
 
 
-def _rows(calls, links, shown):
-    """Returns the rows: a call is as low as what depends on it allows. Rows of which
-    nothing is shown are left out."""
+def _rows(calls, links):
+    """Returns the rows: a call is as low as what depends on it allows."""
     below = collections.defaultdict(list)
     for start, end in links:
         below[start].append(end)
     heights = {}
     for key in reversed(calls):
         heights[key] = 1 + max((heights[end] for end in below[key]), default=-1)
-    used = sorted({heights[key] for key in shown}, reverse=True)
-    return {key: used.index(heights[key]) for key in shown}
-
-
-def _lines(items, row_of):
-    """Returns the items of each row, from the top."""
-    lines = collections.defaultdict(list)
-    for item in items:
-        lines[row_of(item)].append(item)
-    return [lines[row] for row in sorted(lines)]
-
-
-def _width(item):
-    return LINE if isinstance(item, Passing) else BOX
-
-
-def _weight(item):
-    return 1 if isinstance(item, Passing) else 10
-
-
-def _apart(line, wanted):
-    """Returns places as close as possible to those wanted, that do not overlap.
-
-    The least squares under the order of the line: neighbours that are too close are
-    joined into one block, which is where its members want to be on average.
-    """
-    blocks = []     # lists: place of the first, total weight, distances from it
-    for i, (item, x) in enumerate(zip(line, wanted)):
-        blocks.append([x, _weight(item), [0]])
-        while len(blocks) > 1:
-            (x0, weight0, inner0), (x1, weight1, inner1) = blocks[-2:]
-            last = line[i - len(inner1)]
-            step = (inner0[-1] + SPACE +
-                    (_width(last) + _width(line[i - len(inner1) + 1])) / 2)
-            if x0 + step <= x1:
-                break
-            joined = (x0 * weight0 + (x1 - step) * weight1) / (weight0 + weight1)
-            blocks[-2:] = [[joined, weight0 + weight1,
-                            inner0 + [step + each for each in inner1]]]
-    return [x + each for x, _, inner in blocks for each in inner]
+    return {key: max(heights.values()) - heights[key] for key in calls}

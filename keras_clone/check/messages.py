@@ -1,16 +1,9 @@
-"""Texts for people, and what the user of the command has to fix."""
+"""Texts for people."""
 import os
 import re
 import traceback
 
-import click
-
 STANDARD_LIBRARY = os.path.dirname(os.__file__)
-
-
-class Failure(click.ClickException):
-    """What the user has to fix: one line on stderr, exit status 2."""
-    exit_code = 2
 
 
 def shortened(text, length=70):

@@ -1,9 +1,11 @@
 """What a model computes, and whether its clones compute the same."""
+import types
+
 import numpy as np
 
 from . import random_values
 from .description import Description
-from .difference import (GRAPH, NUMBERS, PREDICT, SHARING, Difference,
+from .difference import (GRAPH, NUMBERS, PREDICT, SAVING, SHARING, Difference,
                          ModelError)
 from .graphs import graphs
 from .independence import Belongings, Changed, changed_by
@@ -12,11 +14,6 @@ from .values import all_close, arrays_close, distance, is_finite
 
 # How often to draw again: a dropout of few units may keep the same ones twice.
 DRAWS = 5
-
-
-def draw_inputs(model, seed=0):
-    """Draws an array for each input of a model; see `random_values.draw_inputs`."""
-    return random_values.draw_inputs(graphs.inputs_of(model), seed)
 
 
 class Original:
@@ -35,8 +32,8 @@ class Original:
         on: see above.
         description: its `Description`.
         belongings: its `Belongings`.
-        is_built: whether it has inputs and outputs. If not, `values` and `outputs`
-            do not exist.
+        is_built: whether it has inputs and outputs. If not, there is nothing to
+            compute: `values` and `outputs` do not exist.
         values: list of arrays that it is evaluated on.
         outputs: list of arrays, its outputs and their masks.
         first_weights: the values of its weights before others were drawn.
@@ -47,20 +44,27 @@ class Original:
     """
 
     def __init__(self, model, inputs=None, seed=0, draw_weights=False, on=None):
-        self.model, self.on, self._trained = model, on, None
+        self.model, self.on = model, on
         self.description = Description(model, None if on is None else model.inputs)
         self.belongings = Belongings(self.description)
         self.is_built = graphs.graph_of(model) is not None
-        self.not_compared = ([] if self.is_built else [
-            'outputs (the model is not built: it has none yet)'])
-        if self.is_built:
-            self.values = self._to_feed(inputs, seed)
-            self.first_weights = model.get_weights()
-            self._compute_first(seed, draw_weights)
-
-    def _to_feed(self, inputs, seed):
+        if not self.is_built:
+            self.not_compared = ['outputs (the model is not built: it has none yet)']
+            return
+        self.not_compared = list(graphs.NOT_TRAINED)
         if inputs is None:
-            inputs = draw_inputs(self.model, seed)
+            inputs = random_values.draw_inputs(model, seed)
+        self._refuse_other_number(inputs)
+        self.values = graphs.inputs_to_feed(model, inputs)
+        self.first_weights = model.get_weights()
+        if draw_weights:
+            random_values.draw_weights(model, seed)
+        self._compute()
+        if not all(map(is_finite, self.outputs)):
+            model.set_weights(self.first_weights)
+            self._compute()
+
+    def _refuse_other_number(self, inputs):
         count = len(self.model.inputs)
         is_list = isinstance(inputs, (list, tuple))
         if not is_list or len(inputs) != count:
@@ -69,16 +73,6 @@ class Original:
             found = f'{len(inputs)} of them' if is_list else type(inputs).__name__
             raise ModelError('The inputs that come with a model should be a list of '
                              f'{wanted} of the model. Found: {found}.')
-        return graphs.inputs_to_feed(self.model, inputs)
-
-    def _compute_first(self, seed, draw_weights):
-        if draw_weights:
-            with graphs.adapted_weights_kept(self.model):
-                random_values.draw_weights(self.model, seed)
-        self._compute()
-        if not all(map(is_finite, self.outputs)):
-            self.model.set_weights(self.first_weights)
-            self._compute()
 
     def _compute(self):
         try:
@@ -89,19 +83,12 @@ class Original:
 
     # Outputs
 
-    def computes(self, outputs):
-        """Returns whether outputs and masks are those of the model.
+    def _differing(self, outputs):
+        """Returns the places at which outputs and masks are not those of the model.
 
         Masks are compared if there are equally many: a missing mask is a difference
-        in the graph. Outputs that differ because they are random are not compared.
-
-        # Arguments
-            outputs: list of arrays.
+        in the graph.
         """
-        differing = self._differing(outputs)
-        return self._random_among(differing) == differing
-
-    def _differing(self, outputs):
         count = len(self.outputs)
         if len(outputs) != count:
             count = len(self.model.outputs)
@@ -119,21 +106,20 @@ class Original:
         return [i for i in places if not all(
             arrays_close(self.outputs[i], outputs[i]) for outputs in again)]
 
+    def _state_for(self, its):
+        """Returns what makes a clone draw the numbers of the model: pairs (its
+        generator's state, the value of that of the model)."""
+        mine, others = self.description.seeds(), its.description.seeds()
+        if len(mine) != len(others):
+            return []
+        return list(zip(others, graphs.values_of(mine)))
+
     def _other_seeds(self, state, draw=1):
         """Returns other states for the generators, where `state` does not make a
         clone draw the same numbers."""
-        return [] if state else [
-            (each, value + draw) for each, value in zip(
-                self.description.seeds(),
-                graphs.values_of(self.description.seeds()))]
-
-    def _name_of(self, i):
-        if i >= len(self.model.outputs):
-            return 'a mask'
-        layer, _, k = self.model.outputs[i]._keras_history
-        return f'output {k} of {layer.name}'
-
-    # Clones
+        seeds = [] if state else self.description.seeds()
+        return [(each, value + draw)
+                for each, value in zip(seeds, graphs.values_of(seeds))]
 
     def compare_outputs(self, clone, its, locate=True):
         """Compares what the model and a clone compute.
@@ -142,10 +128,6 @@ class Original:
             clone: the clone; it gets the weights of the model.
             its: the `Belongings` of the clone.
             locate: whether to look for the layer at which outputs differ first.
-
-        # Returns
-            List of `Difference`s: at most one in the outputs, otherwise those in
-            what has an effect on them.
         """
         if not self.is_built:
             return []
@@ -161,7 +143,7 @@ class Original:
         else:
             differing = self._differing(outputs)
             random = self._random_among(differing, state)
-            self.not_compared += [self._name_of(i) + ' (random)' for i in random]
+            self.not_compared += [f'{self._name_of(i)} (random)' for i in random]
             if random == differing:
                 return self._effects(its, state, [i for i in suspects
                                                   if i not in differing])
@@ -171,14 +153,25 @@ class Original:
                  if locate else '')
         return [Difference(texts[0], layer, *texts[1:])]
 
-    def _effects(self, its, state, suspects):
-        """Returns `Difference`s where a change of the variables of one of the models
-        changes the other one.
+    def _copy_weights(self, clone, its):
+        """With a clone built on tensors, the layers from which these come have
+        weights of their own, which stay as they are."""
+        if self.on is None:
+            clone.set_weights(self.model.get_weights())
+            return
+        for key, layer in self.description.layers.items():
+            if not graphs.is_network(layer) and key in its.layers:
+                its.layers[key].set_weights(layer.get_weights())
 
-        # Arguments
-            suspects: places of the outputs of the clone that were other ones while
-                the variables of the model were changed.
-        """
+    def _name_of(self, i):
+        if i >= len(self.model.outputs):
+            return 'a mask'
+        layer, _, k = self.model.outputs[i]._keras_history
+        return f'output {k} of {layer.name}'
+
+    def _effects(self, its, state, suspects):
+        """Finds where a change of the variables of one of the models changes the
+        other one: at `suspects`, the outputs of the clone have changed."""
         if self.on is not None:
             return []
         found = []
@@ -190,24 +183,6 @@ class Original:
                 SHARING, '', 'the original when the weights of the clone change',
                 'no change', 'other values'))
         return found
-
-    def _state_for(self, its):
-        """Returns what makes a clone draw the numbers of the model: pairs (its
-        generator's state, the value of that of the model)."""
-        mine, others = self.description.seeds(), its.description.seeds()
-        if len(mine) != len(others):
-            return []
-        return list(zip(others, graphs.values_of(mine)))
-
-    def _copy_weights(self, clone, its):
-        """With a clone built on tensors, the layers from which these come have
-        weights of their own, which stay as they are."""
-        if self.on is None:
-            clone.set_weights(self.model.get_weights())
-            return
-        for key, layer in self.description.layers.items():
-            if not graphs.is_network(layer) and key in its.layers:
-                its.layers[key].set_weights(layer.get_weights())
 
     def _first_layer_to_differ(self, clone, its, state):
         """Returns the first layer whose outputs or masks are not the original's."""
@@ -241,53 +216,43 @@ class Original:
             its: the `Belongings` of the clone.
             same_graph: whether the graphs have no difference. If they have one, it
                 may be why weights are trained differently: these are left out.
-
-        # Returns
-            List of at most one `Difference`.
         """
         if not self.is_built:
             return []
         state = self._state_for(its)
         try:
-            expected, noise = self._train()
+            targets = graphs.draw_targets(
+                self.model, self.outputs[:len(self.model.outputs)])
+            expected, noise = graphs.train_once(self.model, self.values, targets)
         except Exception as error:
             self.not_compared.append(f'training ({summary(error)})')
             return []
         try:
-            got, _ = graphs.train_once(clone, self.values, self._targets, state,
-                                       noise)
+            got, _ = graphs.train_once(clone, self.values, targets, state, noise)
         except Exception as error:
             return [Difference(NUMBERS, '', 'training', "as the original's",
                                summary(error))]
-        again = None
         for what, mine in expected.items():
             its = got.get(what, [])
             if all_close(mine, its) or what == graphs.STEPPED and not same_graph:
                 continue
-            again = again or [
-                graphs.train_once(self.model, self.values, self._targets,
-                                  self._other_seeds(state, draw), noise)[0]
-                for draw in range(1, DRAWS + 1)]
+            again = [graphs.train_once(self.model, self.values, targets,
+                                       self._other_seeds(state, draw), noise)[0]
+                     for draw in range(1, DRAWS + 1)]
             if all(all_close(mine, drawn[what]) for drawn in again):
                 return [Difference(NUMBERS, self._layer_of(what, mine, its), what,
                                    "the original's", distance(mine, its))]
-            self.not_compared.append(what + ' (random)')
+            self.not_compared.append(f'{what} (random)')
         return []
-
-    def _train(self):
-        if self._trained is None:
-            self._targets = graphs.draw_targets(
-                self.model, self.outputs[:len(self.model.outputs)])
-            self._trained = graphs.train_once(self.model, self.values, self._targets)
-        return self._trained
 
     def _layer_of(self, what, expected, got):
         """Returns the path of the layer of the first weight that is trained to other
         values."""
         if what != graphs.STEPPED:
             return ''
-        return next((self.description.layer_of_weight(i) for i, (x, y) in
-                     enumerate(zip(expected, got)) if not arrays_close(x, y)), '')
+        places = [i for i, (x, y) in enumerate(zip(expected, got))
+                  if not arrays_close(x, y)]
+        return self.description.layer_of_weight(places[0]) if places else ''
 
     # Initializers
 
@@ -297,9 +262,6 @@ class Original:
         # Arguments
             values: list of arrays, the weights that the clone had at first.
             other_values: function that returns those of a model built once more.
-
-        # Returns
-            List of at most one `Difference`.
         """
         random = [(i, *each) for i, each in enumerate(zip(
             values, self.first_weights, self.model.get_weights()))
@@ -317,6 +279,51 @@ class Original:
                                    "the original's numbers")]
         return []
 
+    # Saving
+
+    def compare_saving(self, clone):
+        """Saves and loads a clone with the same weights, if the model can be saved
+        and loaded. Returns a list of at most one `Difference`."""
+        objects = custom_objects(self.model)
+
+        def outputs_of(model):
+            return graphs.evaluator(graphs.reloaded(model, objects), self.values)()
+
+        try:
+            if not self.is_built or self._computes_other(outputs_of(self.model)):
+                return []
+        except Exception:
+            return []
+        try:
+            outputs = outputs_of(clone)
+            if not self._computes_other(outputs):
+                return []
+            text = distance(self.outputs, outputs)
+        except Exception as error:
+            text = summary(error)
+        return [Difference(SAVING, '', 'save and load', "the original's outputs",
+                           text)]
+
+    def _computes_other(self, outputs):
+        differing = self._differing(outputs)
+        return self._random_among(differing) != differing
+
+
+def custom_objects(model):
+    """Returns the custom objects that `load_model` may need to load a model: the
+    classes of its layers and the functions they hold, by their names, and the global
+    names that these functions use."""
+    found = {}
+    for layer in graphs.all_layers(model):
+        found[type(layer).__name__] = type(layer)
+        for value in vars(layer).values():
+            if isinstance(value, types.FunctionType):
+                found[value.__name__] = value
+                for name in value.__code__.co_names:
+                    if name in value.__globals__:
+                        found[name] = value.__globals__[name]
+    return found
+
 
 def _is_random(values):
     return (values.dtype.kind == 'f' and values.size and
@@ -328,15 +335,8 @@ def _has_masks(node):
 
 
 def first_that_holds(holds, count):
-    """Returns the least number of 1 to `count` for which something holds.
-
-    # Arguments
-        holds: function of a number. If it returns true for a number, it is assumed
-            to do so for every greater one.
-        count: the greatest number; 0 or more.
-
-    # Returns
-        An integer; 0 if it holds for none.
+    """Returns the least number of 1 to `count` for which something holds, 0 if it
+    holds for none. What holds for a number is assumed to hold for all greater ones.
     """
     if count == 0 or not holds(count):
         return 0

@@ -5,7 +5,7 @@ import warnings
 
 import keras
 
-from .building import built
+from .faithfulness import built
 from .description import tensors_in
 from .difference import CLONING
 from .graphs import graphs
@@ -115,14 +115,8 @@ def _shared(layers):
 
 def _parts(layer):
     """Returns the ids of a layer, of the layers in it, and of their variables."""
-    found, waiting = {}, [layer]
-    while waiting:
-        each = waiting.pop()
-        if id(each) not in found:
-            found[id(each)] = each
-            waiting += [inner for _, inner in graphs.inner_layers(each)]
-    return set(found).union(id(weight) for each in found.values()
-                            for weight in graphs.weights_of(each))
+    return {id(part) for each in graphs.all_layers(layer)
+            for part in [each, *graphs.weights_of(each)]}
 
 
 def _kind(layer):

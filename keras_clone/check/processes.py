@@ -15,7 +15,7 @@ import click
 
 import keras_clone
 
-from .messages import Failure, with_place
+from .messages import with_place
 
 # The code of such a process. The command ends it on Ctrl-C. It imports from the same
 # folders as the command: `python -m` would put the current one before them. What is
@@ -31,6 +31,11 @@ arguments, sys.argv = sys.argv[1:], ['keras-clone']
 from keras_clone.check.commands import main
 main(['check', '--lines'] + arguments)
 '''
+
+
+class Failure(click.ClickException):
+    """What the user has to fix: one line on stderr, exit status 2."""
+    exit_code = 2
 
 
 @contextlib.contextmanager
@@ -65,18 +70,14 @@ def _lines_of(process, failing):
         if 'error' in data:
             raise Failure(failing + data['error'])
         yield data
+    status = process.wait()
+    end = f'with exit status {status}'
+    if status < 0:
+        end = f'by {signal.Signals(-status).name}'
+        if -status == signal.SIGKILL:
+            end += ': perhaps the memory was full'
     raise Failure(f'{failing}The process that builds and clones the model ended '
-                  f'early, {_end(process.wait())}.')
-
-
-def _end(status):
-    """Returns how a process ended, from its exit status as `subprocess` has it."""
-    if status >= 0:
-        return f'with exit status {status}'
-    name = signal.Signals(-status).name
-    if name == 'SIGKILL':
-        return f'by {name}: perhaps the memory was full'
-    return f'by {name}'
+                  f'early, {end}.')
 
 
 def write_lines(values):

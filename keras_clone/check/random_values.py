@@ -8,8 +8,10 @@ import collections
 
 import numpy as np
 
+from .graphs import graphs
+
 # What an input of a model takes. shape: tuple, None for each free size. dtype: text.
-# sparse: whether it is sparse. consumers: see `Graphs.consumers`.
+# sparse: whether it is sparse. consumers: see `_consumers`.
 Input = collections.namedtuple('Input', 'shape dtype sparse consumers')
 
 BATCH = 3       # where every batch size is free
@@ -23,31 +25,34 @@ def draw_weights(model, seed=0):
 
     Vectors (biases, scales, variances) only grow: a variance stays positive. The
     larger a matrix, the smaller its change, so that deep models compute finite
-    numbers.
+    numbers. A layer with `adapt` keeps its weights: it computes from values that
+    only `adapt` and loading derive from these.
 
     # Arguments
         model: a built `Model`.
         seed: determines everything that is drawn.
     """
     random = np.random.RandomState(seed)
-    weights = []
-    for weight in model.get_weights():
-        if weight.dtype.kind == 'f':
-            if weight.ndim < 2:
-                change = random.uniform(.05, .5, weight.shape)
+    kept = {id(weight) for layer in graphs.all_layers(model)
+            if hasattr(layer, 'adapt') for weight in layer.weights}
+    values = []
+    for weight, value in zip(model.weights, model.get_weights()):
+        if value.dtype.kind == 'f' and id(weight) not in kept:
+            if value.ndim < 2:
+                change = random.uniform(.05, .5, value.shape)
             else:
-                fan = np.prod(weight.shape[:-1])
-                change = random.uniform(-1, 1, weight.shape) / np.sqrt(fan)
-            weight = (weight + change).astype(weight.dtype)
-        weights.append(weight)
-    model.set_weights(weights)
+                fan = np.prod(value.shape[:-1])
+                change = random.uniform(-1, 1, value.shape) / np.sqrt(fan)
+            value = (value + change).astype(value.dtype)
+        values.append(value)
+    model.set_weights(values)
 
 
-def draw_inputs(inputs, seed=0):
+def draw_inputs(model, seed=0):
     """Draws one array for each input of a model.
 
     # Arguments
-        inputs: list of `Input`s.
+        model: a built `Model`.
         seed: determines everything that is drawn.
 
     # Returns
@@ -59,13 +64,36 @@ def draw_inputs(inputs, seed=0):
         one more.
     """
     random = np.random.RandomState(seed)
+    inputs = [Input(*graphs.facts_of_input(x), _consumers(x._keras_history[0]))
+              for x in graphs.graph_of(model).inputs]
     batch = next((each.shape[0] for each in inputs
                   if each.shape and each.shape[0] is not None), BATCH)
     return [_draw_input(each, batch, random) for each in inputs]
 
 
+def _consumers(layer):
+    """Returns the layers that what goes into a layer reaches before one that has
+    weights of its own; the layer itself included."""
+    found, waiting = {}, [layer]
+    while waiting:
+        layer = waiting.pop()
+        if layer is None or id(layer) in found:
+            continue
+        found[id(layer)] = layer
+        if graphs.is_network(layer):
+            graph = graphs.graph_of(layer)
+            waiting += [x._keras_history[0] for x in graph.inputs] if graph else []
+        else:
+            waiting += [each for _, each in graphs.inner_layers(layer)]
+        if not getattr(layer, 'weights', []):
+            waiting += map(graphs.layer_of, layer._outbound_nodes)
+    return list(found.values())
+
+
 def _draw_input(wanted, batch, random):
-    shape = _concrete_shape(wanted.shape, batch)
+    free = PIXELS if len(wanted.shape) > 3 else STEPS
+    shape = (batch,) + tuple(free if size is None else size
+                             for size in wanted.shape[1:])
     known = _known_to_a_lookup(wanted)
     if wanted.dtype == 'string':
         return _draw_texts(wanted, known or ['a', 'b', 'c'], shape, random)
@@ -117,11 +145,6 @@ def _each_of(known, shape, random):
     size = int(np.prod(shape))
     drawn = [random.permutation(len(known)) for _ in range(size // len(known) + 1)]
     return np.array([known[i] for i in np.concatenate(drawn)[:size]]).reshape(shape)
-
-
-def _concrete_shape(shape, batch):
-    free = PIXELS if len(shape) > 3 else STEPS
-    return (batch,) + tuple(free if size is None else size for size in shape[1:])
 
 
 def _end_rows_in(value, fill):

@@ -8,7 +8,8 @@ import sys
 
 import click
 
-from .messages import Failure, one_line, place_in_code
+from .messages import one_line, place_in_code
+from .processes import Failure
 
 # A model to check: its name, its text in the table, a function that builds it,
 # whether that function adds only the model's own ops, whether it loads a file.
@@ -65,17 +66,11 @@ def _refuse_other_forms(model):
     """Raises a `Failure` unless MODEL has the form `FUNCTION`."""
     path, colon, call = model.partition(':')
     module = re.sub(r'\.py$', '', os.path.normpath(path)).replace(os.sep, '.')
-    function = re.sub(r'\(.*\)$', '', call)
-    if colon and not path:
-        hint = ', without the name of a module'
-    elif colon and not call:
-        hint = ', without the name of a function'
-    elif (module, function) != (path, call):
-        hint = f'. Write {module}:{function or "function"}'
-    elif not colon:
-        hint = ''
-    else:
+    function = re.sub(r'\(.*\)$', '', call) or 'function'
+    if (path, call) == (module, function):
         return
+    is_clear = path and (colon or module != path)
+    hint = f'. Write {module}:{function}' if is_clear else ''
     raise Failure(f'MODEL should be an .h5 or .keras file or {FUNCTION}. '
                   f'Found: {model}{hint}')
 
@@ -102,7 +97,6 @@ def _of_file(path):
 
 def _of_function(model):
     name, _, path = model.partition(':')
-    from . import faithfulness  # noqa: F401  It imports the checks.
     from keras.models import Model
     _prefer_current_folder()
     try:

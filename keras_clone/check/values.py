@@ -7,6 +7,8 @@ import types
 
 import numpy as np
 
+from .messages import shortened
+
 NOTHING = type('Nothing', (), {'__repr__': lambda self: 'nothing'})()
 ATOMS = (type(None), bool, int, float, complex, str, bytes)
 DEPTH = 12
@@ -182,5 +184,4 @@ def text_of(leaf):
         return f'function {leaf.co_name}'
     if isinstance(leaf, type):
         return leaf.__name__
-    text = re.sub(' at 0x[0-9a-f]+', '', repr(leaf))
-    return text if len(text) <= 70 else text[:67] + '...'
+    return shortened(re.sub(' at 0x[0-9a-f]+', '', repr(leaf)))

@@ -15,7 +15,7 @@ from keras_clone.check import check_clone
 from keras_clone.check.gallery import KeepMask, ops
 from keras_clone.check.graphs import graphs
 
-from judging import Own, powers, stateful, Unsavable
+from judging import Own, powers, stateful, Tied, Unsavable
 from major_versions import IS_KERAS2, new_variable
 
 if IS_KERAS2:
@@ -70,26 +70,6 @@ class Renamed(layers.Layer):
 
     def get_config(self):
         return dict(super().get_config(), label=self.saved or self.label)
-
-
-class Tied(layers.Layer):
-    """Multiplies by a matrix, its own or that of another layer."""
-
-    def __init__(self, tied_to=None, **kwargs):
-        super().__init__(**kwargs)
-        self.tied_to = tied_to
-
-    def build(self, input_shape):
-        if self.tied_to is None:
-            self.kernel = self.add_weight(name='kernel', shape=(3, 3),
-                                          initializer='uniform')
-        elif IS_KERAS2:
-            self.kernel = self.tied_to.kernel
-            self._trainable_weights.append(self.kernel)
-        super().build(input_shape)
-
-    def call(self, inputs):
-        return ops.matmul(inputs, (self.tied_to or self).kernel)
 
 
 class WithPath(Model):
@@ -176,9 +156,9 @@ def shared_with_nested(again=False):
 
 
 def tied(tie=True):
-    first = Tied(name='first')
+    first = Tied(3, name='first')
     x = layers.Input((3,), name='x')
-    y = Tied(first if tie else None, name='second')(first(x))
+    y = Tied(3, first if tie else None, name='second')(first(x))
     return Model(x, y, name='tied')
 
 

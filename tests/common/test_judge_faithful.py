@@ -2,7 +2,9 @@
 import pytest
 from keras.layers import Add, Dropout, Input, Lambda
 from keras.models import Model
+from keras_clone.check import check_clone, compare
 from keras_clone.check.gallery import ops
+from keras_clone.check.graphs import graphs
 
 from judging import (chain, check, Choice, every_kind_of_layer, masked, nested,
                      powers, sequential, stateful, twice, Two, unbuilt)
@@ -45,4 +47,10 @@ def test_the_same_model_built_again_is_faithful(build):
     assert list(map(str, report.differences)) == []
     assert report.faithful
     assert (report.outcome, report.layer, report.reason) == ('faithful', '', '')
-    assert report.not_compared == NOT_COMPARED.get(build, [])
+    of_backend = [] if build is unbuilt else list(graphs.NOT_TRAINED)
+    assert report.not_compared == of_backend + NOT_COMPARED.get(build, [])
+
+
+def test_programs_import_the_judge_from_the_package():
+    assert check_clone(chain, lambda model: chain(), depth=1, saving=False).faithful
+    assert compare(chain(), chain()) == []

@@ -41,15 +41,6 @@ def test_change_of_the_original_is_found(pollute, expected):
         utils.get_custom_objects().clear()
 
 
-def test_change_of_a_weight_of_the_original_is_found():
-    def clone(model):
-        model.set_weights([2 * each for each in model.get_weights()])
-        return chain()
-    report = check(chain, clone)
-    assert ('last', 'the original after cloning, the value of variable 3') in found(
-        report, 'not independent')
-
-
 def test_snapshots_of_an_untouched_model_are_the_same():
     model = every_kind_of_layer()
     belongings = Belongings.of(model)

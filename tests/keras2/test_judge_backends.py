@@ -7,6 +7,7 @@ import pytest
 from keras import backend as K
 from keras_clone.check.graphs import graphs, keras2
 
+from judging import chain, check
 from judging import fresh_state  # noqa: F401
 
 
@@ -91,4 +92,11 @@ def test_fresh_state_on_theano_and_cntk_numbers_layers_from_1(monkeypatch):
     with graphs.fresh_state():
         assert backend._UID_PREFIXES['lambda'] == 0
     assert backend._UID_PREFIXES == {'lambda': 3}
-    assert graphs.ops_while(lambda: 3) == (3, [])
+    assert graphs.counting_ops(lambda: 3) == (3, {})
+
+
+def test_report_says_that_a_backend_takes_no_step_of_training(monkeypatch):
+    monkeypatch.setattr(graphs, 'NOT_TRAINED', ('a step of training (slow)',))
+    report = check(chain, lambda model: chain())
+    assert report.faithful
+    assert report.not_compared == ['a step of training (slow)']

@@ -4,7 +4,7 @@ from keras import backend as K, layers
 from keras.layers import Dense, Embedding, Input, Lambda, Masking, TimeDistributed
 from keras.models import Model, Sequential
 from keras_clone.check import random_values
-from keras_clone.check.original import draw_inputs
+from keras_clone.check.random_values import draw_inputs
 
 from judging import chain, check, not_on_cntk, on_tensorflow
 from judging import fresh_state  # noqa: F401

@@ -9,7 +9,7 @@ from keras_clone.check.faithfulness import ModelError
 from keras_clone.check.graphs import graphs
 
 from judging import (chain, check, found, masked, not_on_cntk, on_tensorflow, Power,
-                     powers, stateful, Tied)
+                     powers, Tied)
 from judging import fresh_state  # noqa: F401
 
 
@@ -63,7 +63,7 @@ def test_extra_op_is_found():
         Activation('tanh', name='middle')(twin.outputs[0])
         return twin
     report = check(chain, clone)
-    assert report.reason == ("middle: ops: expected as many as the original's, "
+    assert report.reason == ("ops: expected as many as the original's, "
                              'got 1 more Tanh')
 
 
@@ -81,19 +81,10 @@ def test_missing_op_is_found_unless_the_original_may_have_more():
 def test_ops_are_counted_without_those_that_set_weights():
     values = [np.ones((3, 3)), np.ones(3)]
     counts, with_weights = (
-        graphs.count_ops(graphs.ops_while(
-            lambda: Dense(3, weights=weights)(K.placeholder((2, 3))))[1])
+        graphs.counting_ops(
+            lambda: Dense(3, weights=weights)(K.placeholder((2, 3))))[1]
         for weights in (None, values))
     assert counts and with_weights == counts
-
-
-def test_state_of_the_original_in_the_clone_is_found():
-    def clone(model):
-        clone = stateful()
-        clone.get_layer('lstm').states = model.get_layer('lstm').states
-        return clone
-    assert ('lstm', 'what it holds: a variable') in found(
-        check(stateful, clone), 'not independent')
 
 
 def test_arguments_of_the_original_in_the_clone_are_found():
@@ -126,17 +117,6 @@ def test_list_in_the_arguments_of_the_original_is_found():
     assert found(report) == [('ignore', 'the arguments of call 0')]
     report = check(lambda: with_list(shared), lambda model: with_list([1, 2]))
     assert report.faithful
-
-
-@not_on_cntk
-def test_clone_that_computes_from_a_weight_of_the_original_is_found():
-    def build(kernel=None):
-        def times(x):
-            return x if kernel is None else x + 0 * K.sum(kernel)
-        return chain(Lambda(times, name='middle'))
-    report = check(build, lambda model: build(model.get_layer('first').kernel))
-    assert ('middle', 'what it holds: a variable') in found(
-        report, 'not independent')
 
 
 def test_clone_that_needs_an_input_of_the_original_cannot_predict():
@@ -207,26 +187,3 @@ def test_weights_that_were_not_shared_are_found():
     assert ('second: weight 0: expected float32 of shape (3, 3), got that of '
             'first') in map(str, check(lambda: tied(False),
                                        lambda model: tied()).differences)
-
-
-def test_tied_weights_are_faithful():
-    report = check(tied, lambda model: tied())
-    assert found(report) == []
-
-
-def test_inner_layers_that_are_missing_are_found():
-    report = check(tied, lambda model: tied(False))
-    assert ('second', 'inner layers') in found(report)
-
-
-def test_dropped_mask_shows_in_the_numbers():
-    report = check(masked, lambda model: masked(mask=None))
-    assert (report.outcome, report.layer) == ('wrong numbers', 'rnn')
-    assert 'expected the original\'s, got numbers off by up to' in report.reason
-
-
-def test_weight_of_the_original_in_the_clone_is_found():
-    def clone(model):
-        return chain(end=Tied(2, tied_to=model.get_layer('last'), name='last'))
-    report = check(lambda: chain(end=Tied(2, name='last')), clone)
-    assert ('last', 'what it holds: a variable') in found(report, 'not independent')

@@ -3,7 +3,7 @@ import keras
 import numpy as np
 from keras import layers, Model
 from keras_clone.check import check_clone
-from keras_clone.check.original import draw_inputs
+from keras_clone.check.random_values import draw_inputs
 
 from judging import on_tensorflow
 

@@ -1,6 +1,10 @@
 """Models that both major versions of Keras can build."""
+from functools import partial
+
+import keras
 from keras import layers
 from keras.models import Model
+from keras.models import Sequential
 
 from . import ops
 
@@ -65,6 +69,13 @@ class MinimalCell(layers.Layer):
         return dict(super().get_config(), units=self.units)
 
 
+def sequential(make_first, *others):
+    """A `Sequential` that takes four numbers, each version in its usual way."""
+    if hasattr(keras, 'KerasTensor'):
+        return Sequential([layers.Input((4,)), make_first(), *others])
+    return Sequential([make_first(input_shape=(4,)), *others])
+
+
 @titled('Mask through a Bidirectional')
 def masked_bidirectional():
     x = layers.Input((4,))
@@ -106,3 +117,39 @@ def layer_shared_with_nested_model():
     nested = Model(inner, shared(inner))
     x = layers.Input((4,))
     return Model(x, layers.Concatenate()([nested(x), shared(x)]))
+
+
+@titled('Lambda that uses a global name')
+def lambda_with_global_name():
+    x = layers.Input((4,))
+    return Model(x, layers.Lambda(lambda x: ops.flip(x, 1))(x))
+
+
+@titled('Lambda with mask=')
+def lambda_with_mask():
+    x = layers.Input((4, 3))
+    y = layers.Lambda(lambda x: 2 * x,
+                      mask=lambda x, mask: ops.any(ops.not_equal(x, 0), -1))(x)
+    return Model(x, layers.SimpleRNN(2)(y))
+
+
+@titled('Custom layer in a nested model')
+def custom_layer_in_nested_model():
+    x = layers.Input((4,))
+    return Model(x, sequential(partial(layers.Dense, 3), Scale())(x))
+
+
+@titled('Nested model used in two places')
+def shared_nested_model():
+    nested = sequential(partial(layers.Dense, 3), layers.Dense(2))
+    a, b = layers.Input((4,)), layers.Input((4,))
+    return Model([a, b], layers.Subtract()([nested(a), nested(b)]))
+
+
+@titled('Dense, normalization, dropout')
+def plain_network():
+    return sequential(
+        partial(layers.Dense, 3, activation='relu'),
+        layers.BatchNormalization(),
+        layers.Dropout(.5),
+        layers.Dense(2, activation='softmax'))

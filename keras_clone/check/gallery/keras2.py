@@ -2,14 +2,17 @@
 
 They build on every backend of these releases.
 """
-from keras import backend
+from functools import partial
+
 from keras import layers
 from keras.models import Model
-from keras.models import Sequential
 
+from . import ops
 from .both import (
-    Scale, call_arguments, custom_cell, custom_layer_in_wrapper,
-    layer_shared_with_nested_model, masked_bidirectional, own_compute_mask, titled)
+    call_arguments, custom_cell, custom_layer_in_nested_model,
+    custom_layer_in_wrapper, lambda_with_global_name, lambda_with_mask,
+    layer_shared_with_nested_model, masked_bidirectional, own_compute_mask,
+    plain_network, sequential, shared_nested_model, titled)
 
 
 class TwoOutputs(layers.Layer):
@@ -28,7 +31,7 @@ class TwoOutputs(layers.Layer):
 
 def gelu(x):
     """The activation of keras-bert, approximated."""
-    return x * backend.sigmoid(1.702 * x)
+    return x * ops.sigmoid(1.702 * x)
 
 
 @titled('Issue 12202: two-output Lambda')
@@ -79,39 +82,16 @@ def mask_as_argument():
     return Model(x, layers.SimpleRNN(2)(y, mask=embedding.output_mask))
 
 
-@titled('Lambda that uses a global name')
-def lambda_with_global_name():
-    x = layers.Input((4,))
-    return Model(x, layers.Lambda(lambda x: backend.reverse(x, 1))(x))
-
-
-@titled('Lambda with mask=')
-def lambda_with_mask():
-    x = layers.Input((4, 3))
-    y = layers.Lambda(
-        lambda x: 2 * x,
-        mask=lambda x, mask: backend.any(backend.not_equal(x, 0), -1))(x)
-    return Model(x, layers.SimpleRNN(2)(y))
-
-
-@titled('Custom layer in a nested model')
-def custom_layer_in_nested_model():
-    nested = Sequential([layers.Dense(3, input_shape=(4,)), Scale()])
-    x = layers.Input((4,))
-    return Model(x, nested(x))
-
-
 @titled('Function as activation')
 def callable_activation():
-    return Sequential([layers.Dense(3, activation=gelu, input_shape=(4,))])
+    return sequential(partial(layers.Dense, 3, activation=gelu))
 
 
 @titled('Two lambdas in one layer')
 def two_lambdas_in_one_layer():
-    return Sequential([layers.Dense(
-        3, activation=lambda x: 2 * x,
-        activity_regularizer=lambda x: .1 * backend.sum(backend.abs(x)),
-        input_shape=(4,))])
+    return sequential(partial(
+        layers.Dense, 3, activation=lambda x: 2 * x,
+        activity_regularizer=lambda x: .1 * ops.sum(ops.abs(x))))
 
 
 @titled('Layer used in two places')
@@ -119,22 +99,6 @@ def shared_layer():
     x = layers.Input((4,))
     shared = layers.Dense(4, activation='tanh')
     return Model(x, layers.Add()([shared(x), shared(shared(x))]))
-
-
-@titled('Nested model used in two places')
-def shared_nested_model():
-    nested = Sequential([layers.Dense(3, input_shape=(4,)), layers.Dense(2)])
-    a, b = layers.Input((4,)), layers.Input((4,))
-    return Model([a, b], layers.Subtract()([nested(a), nested(b)]))
-
-
-@titled('Dense, normalization, dropout')
-def plain_network():
-    return Sequential([
-        layers.Dense(3, activation='relu', input_shape=(4,)),
-        layers.BatchNormalization(),
-        layers.Dropout(.5),
-        layers.Dense(2, activation='softmax')])
 
 
 MODELS = (

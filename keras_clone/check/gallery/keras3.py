@@ -1,16 +1,16 @@
 """Models of Keras 3, that of keras-team/keras issue 12202 first."""
-import functools
+from functools import partial
 
-import keras
 import numpy as np
 from keras import layers
 from keras import ops
 from keras.models import Model
-from keras.models import Sequential
 
 from .both import (
-    Scale, call_arguments, custom_cell, custom_layer_in_wrapper,
-    layer_shared_with_nested_model, masked_bidirectional, own_compute_mask, titled)
+    call_arguments, custom_cell, custom_layer_in_nested_model,
+    custom_layer_in_wrapper, lambda_with_global_name, lambda_with_mask,
+    layer_shared_with_nested_model, masked_bidirectional, own_compute_mask,
+    plain_network, sequential, shared_nested_model, titled)
 
 
 def quick_gelu(x):
@@ -35,17 +35,10 @@ def lambda_with_two_outputs():
     return Model(x, layers.Add()([a, b]))
 
 
-@titled('Lambda that uses a global name')
-def lambda_with_global_name():
-    x = layers.Input((4,))
-    return Model(x, layers.Lambda(lambda x: ops.flip(x, 1))(x))
-
-
 @titled('Lambda in a nested model')
 def lambda_in_nested_model():
-    nested = Sequential([layers.Input((4,)), layers.Lambda(lambda x: 2 * x)])
     x = layers.Input((4,))
-    return Model(x, nested(x))
+    return Model(x, sequential(partial(layers.Lambda, lambda x: 2 * x))(x))
 
 
 @titled('Lambda in a wrapper')
@@ -57,15 +50,7 @@ def lambda_in_wrapper():
 @titled('Lambda of a functools.partial')
 def lambda_of_partial():
     x = layers.Input((4,))
-    return Model(x, layers.Lambda(functools.partial(scaled, by=3.))(x))
-
-
-@titled('Lambda with mask=')
-def lambda_with_mask():
-    x = layers.Input((4, 3))
-    y = layers.Lambda(lambda x: 2 * x,
-                      mask=lambda x, mask: ops.any(ops.not_equal(x, 0), -1))(x)
-    return Model(x, layers.SimpleRNN(2)(y))
+    return Model(x, layers.Lambda(partial(scaled, by=3.))(x))
 
 
 @titled('Lambda that calls a layer')
@@ -75,21 +60,14 @@ def lambda_that_holds_a_layer():
     return Model(x, layers.Lambda(lambda x: 2 * dense(x))(x))
 
 
-@titled('Custom layer in a nested model')
-def custom_layer_in_nested_model():
-    nested = Sequential([layers.Input((4,)), layers.Dense(3), Scale()])
-    x = layers.Input((4,))
-    return Model(x, nested(x))
-
-
 @titled('Function as activation')
 def callable_activation():
-    return Sequential([layers.Input((4,)), layers.Dense(3, activation=quick_gelu)])
+    return sequential(partial(layers.Dense, 3, activation=quick_gelu))
 
 
 @titled('Own function named relu')
 def activation_named_as_one_of_keras():
-    return Sequential([layers.Input((4,)), layers.Dense(3, activation=relu)])
+    return sequential(partial(layers.Dense, 3, activation=relu))
 
 
 @titled('Operation called with an array')
@@ -112,23 +90,6 @@ def compiled_with_own_loss():
     model = plain_network()
     model.compile('sgd', loss=lambda y, z: ops.mean(ops.abs(y - z)))
     return model
-
-
-@titled('Nested model used in two places')
-def shared_nested_model():
-    nested = Sequential([layers.Input((4,)), layers.Dense(3), layers.Dense(2)])
-    a, b = layers.Input((4,)), layers.Input((4,))
-    return Model([a, b], layers.Subtract()([nested(a), nested(b)]))
-
-
-@titled('Dense, normalization, dropout')
-def plain_network():
-    return keras.Sequential([
-        layers.Input((4,)),
-        layers.Dense(3, activation='relu'),
-        layers.BatchNormalization(),
-        layers.Dropout(.5),
-        layers.Dense(2, activation='softmax')])
 
 
 MODELS = (

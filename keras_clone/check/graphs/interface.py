@@ -1,53 +1,52 @@
 """What the judge of a clone has to know about models and Keras."""
-import abc
 import collections
 import contextlib
+import os
 import random
+import tempfile
 
+import keras
 import numpy as np
 
 
-class Graphs(abc.ABC):
+class Graphs:
     """Functions about models, with a subclass for each major version of Keras.
 
     Both versions store a model's graph as nodes; each node is one call of a layer.
     On Keras 3 a layer is one kind of operation: here, `layer` means any operation.
+    What has no code here is defined by the subclasses.
     """
 
     # Whether a clone may have a mask where the original has none.
     MASKS_MAY_APPEAR = False
-    # The types of the objects that record how a graph was built.
-    RECORDS = ()
+    # The types of layers, and of the objects that record how a graph was built.
+    LAYERS = RECORDS = ()
     # The types of objects that list what layers hold anyway. A list in a config may
     # lead to that of another layer.
     BOOKKEEPING = ()
     # The flags of layers that users set or see.
     FLAGS = ()
-    # The key of the weights in what `trainer` computes.
+    # What `train_once` leaves out on this backend, and why.
+    NOT_TRAINED = ()
+    # The key of the weights in what `train_once` computes.
     STEPPED = 'weights after a step of training'
+    # A file for models, and the arguments with which it is saved and loaded.
+    FILE, SAVING, LOADING = '', {}, {}
 
     # What a value is
 
-    @abc.abstractmethod
     def is_layer(self, value):
         """Returns whether a value is a layer."""
+        return isinstance(value, self.LAYERS)
 
-    @abc.abstractmethod
     def is_variable(self, value):
         """Returns whether a value is a variable."""
 
-    @abc.abstractmethod
     def is_tensor(self, value):
         """Returns whether a value is a symbolic tensor of a graph, or a variable."""
 
     def is_part(self, value):
         """Returns whether a value is part of one model only."""
-        return self.is_layer(value) or (
-            self.is_tensor(value) and not self.belongs_to_keras(value))
-
-    def belongs_to_keras(self, tensor):
-        """Returns whether a tensor or variable belongs to no model."""
-        return not (self.is_variable(tensor) or hasattr(tensor, '_keras_history'))
 
     def sources(self, tensor):
         """Returns the symbolic tensors that one is computed from, as far as the
@@ -59,46 +58,17 @@ class Graphs(abc.ABC):
 
     # Models and their layers
 
-    @abc.abstractmethod
     def is_network(self, layer):
         """Returns whether a layer is made of layers in a graph of their own."""
-
-    @abc.abstractmethod
-    def graph_of(self, network):
-        """Returns the object that has the nodes of a network, None if not built."""
 
     def is_current(self, model):
         """Returns whether a model was built in the state that is current now."""
         return True
 
-    def inputs_and_outputs(self, network):
-        """Returns the lists of inputs and outputs of a network, empty if unbuilt."""
-        graph = self.graph_of(network)
-        return ([], []) if graph is None else (graph.inputs, graph.outputs)
+    def graph_of(self, network):
+        """Returns what has the nodes, inputs and outputs of a network, None if it is
+        not built."""
 
-    @abc.abstractmethod
-    def inputs_of(self, model):
-        """Returns the inputs of a model, for `random_values.draw_inputs`."""
-
-    def consumers(self, layer):
-        """Returns the layers that what goes into a layer reaches before one that has
-        weights of its own; the layer itself included."""
-        found, waiting = {}, [layer]
-        while waiting:
-            layer = waiting.pop()
-            if layer is None or id(layer) in found:
-                continue
-            found[id(layer)] = layer
-            if self.is_network(layer):
-                waiting += [x._keras_history[0]
-                            for x in self.inputs_and_outputs(layer)[0]]
-            else:
-                waiting += [each for _, each in self.inner_layers(layer)]
-            if not getattr(layer, 'weights', []):
-                waiting += map(self.layer_of, layer._outbound_nodes)
-        return list(found.values())
-
-    @abc.abstractmethod
     def layers_of(self, network):
         """Returns the layers of a network, in their order."""
 
@@ -112,33 +82,36 @@ class Graphs(abc.ABC):
             return [(each.name, each) for each in self.layers_of(layer)]
         return self.held_layers(layer)
 
-    @abc.abstractmethod
+    def all_layers(self, layer):
+        """Returns a layer and those that it holds, at every depth."""
+        found, waiting = {}, [layer]
+        while waiting:
+            each = waiting.pop()
+            if id(each) not in found:
+                found[id(each)] = each
+                waiting += [inner for _, inner in reversed(self.inner_layers(each))]
+        return list(found.values())
+
     def held_layers(self, layer):
         """Returns `inner_layers` of a layer other than a network."""
 
-    @abc.abstractmethod
     def weights_of(self, layer):
         """Returns the weights that a layer has itself, as far as Keras tells."""
 
-    @abc.abstractmethod
     def facts_of_weight(self, weight):
         """Returns what a weight has apart from its values: dict {what: value}."""
 
-    @abc.abstractmethod
+    def facts_of_input(self, tensor):
+        """Returns the shape, the dtype and whether it is sparse of an input."""
+
     def settings_of(self, model):
         """Returns what a model has apart from its layers: {what: value}."""
 
-    @abc.abstractmethod
     def values_of(self, variables):
         """Returns the values of variables, as arrays."""
 
-    @abc.abstractmethod
     def set_values(self, variables, values):
         """Sets the values of variables."""
-
-    def adapted_weights_kept(self, model):
-        """Returns a context that restores the weights that `adapt` set."""
-        return contextlib.ExitStack()
 
     def seeds_of(self, layer):
         """Returns the states of the random number generators that a layer has."""
@@ -153,42 +126,36 @@ class Graphs(abc.ABC):
         return [node for depth in sorted(by_depth, reverse=True)
                 for node in by_depth[depth]]
 
-    @abc.abstractmethod
     def first_nodes(self, model, nodes):
-        """Returns a model of the first nodes of a model, with their outputs.
+        """Returns a model of the first nodes of a model, with their outputs; None if
+        Keras cannot make a model of these."""
+        layers = [self.layer_of(node) for node in nodes]
+        inputs = [x for x in self.graph_of(model).inputs
+                  if any(x._keras_history[0] is layer for layer in layers)]
+        return keras.models.Model(inputs, [x for node in nodes
+                                           for x in node.output_tensors])
 
-        It is None if Keras cannot make a model of these.
-        """
-
-    @abc.abstractmethod
     def layer_of(self, node):
         """Returns the layer that a node is a call of."""
 
-    @abc.abstractmethod
     def arguments_of(self, node):
         """Returns the structures of the arguments of the call."""
 
-    @abc.abstractmethod
     def masks_of(self, node):
         """Returns the input masks and output masks of a node, None for each missing.
         """
 
-    @abc.abstractmethod
     def shapes_of(self, node):
         """Returns the shapes, and other properties, of the outputs of a node."""
 
-    def ops_while(self, function):
-        """Calls a function and returns the ops that it added to the backend's graph.
+    def counting_ops(self, function):
+        """Calls a function and counts the ops that it adds to the backend's graph.
 
         # Returns
-            A pair (what the function returned, list of ops); the list is empty where
-            building a model adds none, or none that can be listed.
+            A pair (what the function returned, `Counter` of the types of ops); it is
+            empty where building a model adds none, or none that can be listed.
         """
-        return function(), []
-
-    def count_ops(self, ops):
-        """Returns a `Counter` of the types of ops, without those that set values."""
-        return collections.Counter()
+        return function(), collections.Counter()
 
     # Computing
 
@@ -210,7 +177,6 @@ class Graphs(abc.ABC):
             random.setstate(states[0])
             np.random.set_state(states[1])
 
-    @abc.abstractmethod
     def fresh_names(self, seed):
         """Returns the context of `fresh_state`, but for Python and NumPy."""
 
@@ -219,7 +185,6 @@ class Graphs(abc.ABC):
         has a value of its own."""
         return values
 
-    @abc.abstractmethod
     def evaluator(self, model, values, nodes=None, on=None, state=()):
         """Returns a function that computes the outputs of a model at each call.
 
@@ -238,9 +203,7 @@ class Graphs(abc.ABC):
     def draw_targets(self, model, outputs, seed=0):
         """Returns drawn targets for the loss that a model was compiled with, None
         if there is no loss, or none that accepts them."""
-        return None
 
-    @abc.abstractmethod
     def train_once(self, model, values, targets=None, state=(), noise=None):
         """Computes the losses of a model and one step of gradient descent.
 
@@ -259,6 +222,10 @@ class Graphs(abc.ABC):
             if they can be given to another model.
         """
 
-    @abc.abstractmethod
     def reloaded(self, model, objects):
         """Saves a model to a file and loads it, with custom objects."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, self.FILE)
+            model.save(path, **self.SAVING)
+            return keras.models.load_model(path, custom_objects=objects,
+                                           compile=False, **self.LOADING)

@@ -8,22 +8,17 @@ caller has built is neither changed nor searched.
 import collections
 import contextlib
 import importlib
-import os
+import itertools
 import re
-import tempfile
 
-import keras
 import numpy as np
 from keras import backend as K
 from keras.engine.base_layer import Layer
 from keras.engine.base_layer import Node
 from keras.engine.network import Network
-from keras.models import Model
 from keras.models import Sequential
 
 from .interface import Graphs
-from ..random_values import Input
-
 
 RATE = .1   # Of a step of training.
 # Types of ops that read, set and feed values, and are no part of a model.
@@ -37,41 +32,47 @@ RANDOM = ('RandomUniform', 'RandomStandardNormal', 'TruncatedNormal', 'Multinomi
 
 class Keras2Graphs(Graphs):
 
-    RECORDS = (Node,)
+    LAYERS, RECORDS = Layer, Node
     FLAGS = ('trainable', 'stateful', 'built', 'supports_masking')
-
-    def is_tensor(self, value):
-        return is_tensor(value)
+    FILE, SAVING = 'model.h5', {'include_optimizer': False}
+    NOT_TRAINED = () if K.backend() == 'tensorflow' else (
+        f'a step of training ({K.backend()} would compile it for long)',)
 
     def is_variable(self, value):
-        return is_variable(value)
+        """To read an update is to execute it: on TensorFlow 1, those of Keras 2.3
+        and later look like variables."""
+        if not self.is_tensor(value) or hasattr(value, '_parent_op'):
+            return False
+        if K.backend() == 'cntk':
+            return getattr(value, 'is_parameter', False)
+        name = 'get_value' if K.backend() == 'theano' else 'assign_add'
+        return hasattr(value, name)
+
+    def is_tensor(self, value):
+        try:
+            K.is_keras_tensor(value)
+        except ValueError:
+            return False
+        return True
+
+    def is_part(self, value):
+        return self.is_layer(value) or self.is_variable(value) or (
+            self.is_tensor(value) and hasattr(value, '_keras_history'))
 
     def sources(self, tensor):
         return [x for op in _ops_up_to([tensor]) for x in op.outputs]
-
-    def is_layer(self, value):
-        return isinstance(value, Layer)
 
     def is_network(self, layer):
         return isinstance(layer, Sequential) or getattr(
             layer, '_is_graph_network', False)
 
-    def graph_of(self, network):
-        return network if network.inputs else None
-
     def is_current(self, model):
         """On TensorFlow, a state has a graph of its own."""
-        placeholders = [x for x in model.inputs or []
-                        if x._keras_history[0].is_placeholder]
-        return (K.backend() != 'tensorflow' or
-                all(x.graph is current_graph()
-                    for x in placeholders))
+        return K.backend() != 'tensorflow' or all(
+            x.graph is current_graph() for x in model.inputs or [] if _is_fed(x))
 
-    def inputs_of(self, model):
-        layers = [x._keras_history[0] for x in model.inputs]
-        return [Input(K.int_shape(x), K.dtype(x), getattr(layer, 'sparse', False),
-                      self.consumers(layer))
-                for x, layer in zip(model.inputs, layers)]
+    def graph_of(self, network):
+        return network if network.inputs else None
 
     def layers_of(self, network):
         return network._layers
@@ -96,6 +97,10 @@ class Keras2Graphs(Graphs):
         return {'': f'{K.dtype(weight)} of shape {K.int_shape(weight)}',
                 ', its name': re.sub(r'(_\d+)?(:\d+)?$', '', name.split('/')[-1])}
 
+    def facts_of_input(self, tensor):
+        return (K.int_shape(tensor), K.dtype(tensor),
+                getattr(tensor._keras_history[0], 'sparse', False))
+
     def settings_of(self, model):
         return {'number of ' + name: len(set(map(id, getattr(model, name))))
                 for name in ('losses', 'updates')}
@@ -105,13 +110,6 @@ class Keras2Graphs(Graphs):
 
     def set_values(self, variables, values):
         K.batch_set_value(list(zip(variables, values)))
-
-    def first_nodes(self, model, nodes):
-        outputs = [tensor for node in nodes for tensor in node.output_tensors]
-        layers = [node.outbound_layer for node in nodes]
-        inputs = [x for x in model.inputs
-                  if any(x._keras_history[0] is layer for layer in layers)]
-        return Model(inputs, outputs)
 
     def layer_of(self, node):
         return node.outbound_layer
@@ -126,28 +124,18 @@ class Keras2Graphs(Graphs):
     def shapes_of(self, node):
         return node.output_shapes
 
-    def reloaded(self, model, objects):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, 'model.h5')
-            keras.models.save_model(model, path, include_optimizer=False)
-            return keras.models.load_model(path, custom_objects=objects,
-                                           compile=False)
-
-    def ops_while(self, function):
-        """TensorFlow can list them."""
+    def counting_ops(self, function):
+        """TensorFlow can list them. Placeholders are left out, and what Keras adds
+        to set the value of a weight, to read it right after or to initialize all."""
         if K.backend() != 'tensorflow':
-            return function(), []
+            return super().counting_ops(function)
         K.learning_phase()  # Created at its first use in a graph.
         graph = current_graph()
         before = len(graph.get_operations())
         result = function()
-        return result, graph.get_operations()[before:]
-
-    def count_ops(self, ops):
-        """Placeholders are left out, and what Keras adds to set the value of a
-        weight, to read it right after or to initialize all weights."""
-        return collections.Counter(
-            op.type for op in ops if op.type not in NOT_COUNTED and
+        return result, collections.Counter(
+            op.type for op in graph.get_operations()[before:]
+            if op.type not in NOT_COUNTED and
             not any(map(_sets_value, [op] + list(op.control_inputs))))
 
     def fresh_names(self, seed):
@@ -156,9 +144,10 @@ class Keras2Graphs(Graphs):
     def evaluator(self, model, values, nodes=None, on=None, state=()):
         """There are no generators with a state."""
         tensors = (_with_masks(model) if nodes is None else
-                   [tensor for node in nodes for tensor in tensors_of(node)])
-        compute = function_of(feeds(model, values, on), tensors,
-                              model.uses_learning_phase)
+                   [x for node in nodes for x in
+                    list(node.output_tensors) + _tensors(node.output_masks)])
+        compute = function_of(_feeds(model, values, on), tensors,
+                              0 if model.uses_learning_phase else None)
 
         def compute_from_start():
             if model.stateful:
@@ -175,42 +164,40 @@ class Keras2Graphs(Graphs):
         """A clone is not compiled, so there is no loss that takes targets: the loss
         is the mean square of the outputs, added to the model's own losses. Only the
         weights of `_trained` take the step; the others follow their updates."""
-        if _is_eager():
-            return {}, None  # Random numbers are drawn in another order each time.
         trained = _trained(model)
-        if not (trained or model.losses or model.updates or
-                model.uses_learning_phase):
-            return {}, None
+        if _is_eager() or not (trained or model.losses or model.updates or
+                               model.uses_learning_phase):
+            return {}, None  # Eagerly, each run draws in another order.
         losses = [K.sum(each) for each in model.losses]
-        # Tensors that are fed cannot be computed.
-        outputs = [x for x in model.outputs if not any(x is y for y in model.inputs)]
-        drawn = _drawn(outputs + losses)
-        given = [] if noise is None or len(noise) != len(drawn) else drawn
-        computed, after = _computed(
-            model, feeds(model, values) + list(zip(given, noise or ())),
-            losses + outputs + _stepped(model, trained, losses) +
-            drawn * (not given),
-            _variables_of(model))
-        first, last = len(losses), len(losses + outputs)
-        stepped = {id(each): x for each, x in zip(trained, computed[last:])}
+        drawn = _drawn(model.outputs + losses)
+        tensors = [losses, model.outputs, _stepped(model, trained, losses), drawn]
+        fed = _feeds(model, values)
+        if noise is not None and len(noise) == len(drawn):
+            fed += zip(drawn, noise)
+        compute = function_of(
+            fed, sum(tensors, []),
+            1 if model.uses_learning_phase or K.backend() == 'tensorflow' else None,
+            model.updates)
+        if model.stateful:
+            model.reset_states()
+        kept = [] if not model.updates else model.weights + [
+            each for update in model.updates if isinstance(update, tuple)
+            for each in update if self.is_variable(each)]
+        before = K.batch_get_value(kept)
+        try:
+            computed, after = iter(compute()), K.batch_get_value(model.weights)
+        finally:
+            K.batch_set_value(list(zip(kept, before)))
+        losses, outputs, weights, noise = (
+            list(itertools.islice(computed, len(each))) for each in tensors)
+        stepped = {id(each): x for each, x in zip(trained, weights)}
         # Several updates of one weight run in an undefined order.
         in_order = len(model.updates) <= len(model.non_trainable_weights)
-        noise = noise if given else computed[len(computed) - len(drawn):]
-        return {'losses': [sum(computed[:first])] if losses else [],
-                'outputs in training': computed[first:last],
+        return {'losses': [sum(losses)] if losses else [],
+                'outputs in training': outputs,
                 self.STEPPED: [
                     stepped.get(id(each), x) for each, x in zip(model.weights, after)
                     if in_order or id(each) in stepped]}, noise
-
-
-def _variables_of(model):
-    """Returns the variables that a step of training may change."""
-    found = {id(each): each for each in model.weights}
-    for update in model.updates:
-        for each in update if isinstance(update, tuple) else ():
-            if is_variable(each):
-                found[id(each)] = each
-    return list(found.values())
 
 
 def _collect_layers(label, value, found):
@@ -227,39 +214,7 @@ def _collect_layers(label, value, found):
 # Tensors and ops
 
 
-def is_tensor(value):
-    """Returns whether a value is a symbolic tensor or variable of the backend."""
-    try:
-        K.is_keras_tensor(value)
-    except ValueError:
-        return False
-    return True
-
-
-def is_variable(value):
-    """Returns whether a value is a variable of the backend."""
-    if not is_tensor(value):
-        return False
-    if K.backend() == 'cntk':
-        return getattr(value, 'is_parameter', False)
-    # On TensorFlow 1, Keras 2.3 and later have updates that look like variables: to
-    # read them is to execute them.
-    is_update = hasattr(value, '_parent_op')
-    name = {'theano': 'get_value'}.get(K.backend(), 'assign_add')
-    return hasattr(value, name) and not is_update
-
-
-def is_eager(tensor):
-    """Returns whether a tensor or variable of TensorFlow 2 has a value."""
-    return hasattr(getattr(tensor, '_handle', tensor), 'numpy')
-
-
-def tensors_of(node):
-    """Returns the outputs of a node and their masks."""
-    return list(node.output_tensors) + mask_tensors(node.output_masks)
-
-
-def mask_tensors(masks):
+def _tensors(masks):
     """Returns the tensors among masks, each a tensor or None.
 
     Where `compute_mask` returns a tuple, the engine takes it for a single mask.
@@ -362,35 +317,42 @@ def session(graph):
 # Outputs
 
 
-def feeds(model, values, on=None):
+def _feeds(model, values, on=None):
     """Returns what to feed: a list of pairs (tensor, array)."""
     if on is not None:
         return list(zip(on, values))
-    return [(tensor, value) for tensor, value in zip(model.inputs, values)
-            if _is_fed(tensor)]
+    return [(x, value) for x, value in zip(model.inputs, values) if _is_fed(x)]
 
 
-def function_of(feeds, tensors, learning_phase=False):
+def _is_fed(tensor):
+    return tensor._keras_history[0].is_placeholder
+
+
+def function_of(feeds, tensors, learning_phase=None, updates=()):
     """Returns a function that computes tensors each time it is called.
 
     # Arguments
         feeds: list of pairs (tensor, array).
         tensors: list of tensors to compute.
-        learning_phase: whether the tensors depend on the learning phase; it is fed
-            with 0, the phase of `predict`.
+        learning_phase: 0 or 1, the value to feed for it; None where nothing depends
+            on it.
+        updates: list of updates to execute.
 
     # Returns
         A function without arguments that returns a list of arrays.
     """
     known = {id(tensor): value for tensor, value in feeds}
-    known.update((id(x), x.numpy()) for x in tensors if is_eager(x))
+    # Variables of TensorFlow 2 have a value.
+    known.update((id(x), x.numpy()) for x in tensors
+                 if hasattr(getattr(x, '_handle', x), 'numpy'))
     wanted = [each for each in tensors if id(each) not in known]
     inputs = [tensor for tensor, _ in feeds]
     values = [value for _, value in feeds]
-    if learning_phase and not isinstance(K.learning_phase(), int):
+    if learning_phase is not None and not isinstance(K.learning_phase(), int):
         inputs.append(K.learning_phase())
-        values.append(0)
-    function = K.function(inputs, wanted) if wanted else lambda values: []
+        values.append(learning_phase)
+    function = (K.function(inputs, wanted, updates=updates) if wanted or updates
+                else lambda values: [])
 
     def compute():
         computed = dict(known)
@@ -401,14 +363,9 @@ def function_of(feeds, tensors, learning_phase=False):
 
 def _with_masks(model):
     """Returns a model's outputs, followed by their masks."""
-    masks = [layer._inbound_nodes[node_index].output_masks[tensor_index]
-             for layer, node_index, tensor_index in
-             (tensor._keras_history for tensor in model.outputs)]
-    return model.outputs + mask_tensors(masks)
-
-
-def _is_fed(tensor):
-    return tensor._keras_history[0].is_placeholder
+    histories = [x._keras_history for x in model.outputs]
+    return model.outputs + _tensors(
+        layer._inbound_nodes[i].output_masks[k] for layer, i, k in histories)
 
 
 # Training
@@ -420,9 +377,8 @@ def _trained(model):
     Theano compiles them, and TensorFlow builds each loop once more, which takes
     longer than all else here.
     """
-    if K.backend() != 'tensorflow' or _has_loops():
-        return []
-    return model.trainable_weights
+    is_cheap = K.backend() == 'tensorflow' and not _has_loops()
+    return model.trainable_weights if is_cheap else []
 
 
 def _has_loops():
@@ -451,10 +407,8 @@ def _ops_up_to(tensors):
 
 def _is_eager():
     """Returns whether TensorFlow executes eagerly, as TensorFlow 2 does."""
-    if K.backend() != 'tensorflow':
-        return False
-    import tensorflow as tf
-    return tf.executing_eagerly()
+    return (K.backend() == 'tensorflow' and
+            importlib.import_module('tensorflow').executing_eagerly())
 
 
 def _stepped(model, weights, losses):
@@ -465,36 +419,12 @@ def _stepped(model, weights, losses):
                if K.dtype(x).startswith('float')]
     if not squares + losses:
         return list(weights)
-    import tensorflow as tf
     gradients = K.gradients(sum(squares + losses), weights)
     return [weight + 0. if gradient is None else
-            _constrained(weight, weight - RATE * tf.convert_to_tensor(gradient))
+            _constrained(weight, weight - RATE * K.identity(gradient))
             for weight, gradient in zip(weights, gradients)]
 
 
 def _constrained(weight, value):
     constraint = getattr(weight, 'constraint', None)
     return constraint(value) if constraint else value
-
-
-def _computed(model, fed, tensors, variables):
-    """Computes tensors in the learning phase of training, with the updates.
-
-    # Returns
-        A pair of lists of arrays: the tensors, and the weights of the model after
-        the updates.
-    """
-    inputs, values = ([pair[i] for pair in fed] for i in range(2))
-    if not isinstance(K.learning_phase(), int) and (
-            model.uses_learning_phase or K.backend() == 'tensorflow'):
-        inputs.append(K.learning_phase())
-        values.append(1)
-    function = K.function(inputs, tensors, updates=model.updates)
-    if model.stateful:
-        model.reset_states()
-    kept = variables if model.updates else []
-    before = K.batch_get_value(kept)
-    try:
-        return function(values), K.batch_get_value(model.weights)
-    finally:
-        K.batch_set_value(list(zip(kept, before)))

@@ -6,9 +6,7 @@ that it returned.
 """
 import collections
 import contextlib
-import os
 import re
-import tempfile
 
 import keras
 import numpy as np
@@ -26,7 +24,6 @@ from keras.src.trainers.compile_utils import CompileLoss
 from keras.src.utils.tracking import Tracker
 
 from .interface import Graphs
-from ..random_values import Input
 
 
 RATE = .1   # Of a step of training.
@@ -34,7 +31,7 @@ RATE = .1   # Of a step of training.
 
 class Keras3Graphs(Graphs):
 
-    RECORDS = (Node, SymbolicArguments)
+    LAYERS, RECORDS = Operation, (Node, SymbolicArguments)
     BOOKKEEPING = (Tracker,)
     FLAGS = ('trainable', 'stateful', 'built', 'supports_masking', 'compute_dtype',
              'variable_dtype', 'quantization_mode', 'autocast', 'supports_jit')
@@ -42,6 +39,7 @@ class Keras3Graphs(Graphs):
     # (`clone_graph_nodes` in `keras/src/models/functional.py`). They exist when it
     # is called, and are compared then.
     MASKS_MAY_APPEAR = True
+    FILE, LOADING = 'model.keras', {'safe_mode': False}
 
     def graph_of(self, network):
         return _graph_of(network)
@@ -52,26 +50,20 @@ class Keras3Graphs(Graphs):
     def is_variable(self, value):
         return isinstance(value, keras.Variable)
 
-    def is_layer(self, value):
-        return isinstance(value, Operation)
-
     def as_array(self, value):
         try:
             return ops.convert_to_numpy(value) if ops.is_tensor(value) else None
         except Exception:   # An object of the user's may answer in any way.
             return None
 
-    def belongs_to_keras(self, tensor):
+    def is_part(self, value):
+        """The seed of `keras.random` belongs to no model."""
         generator = global_state.get_global_attribute('global_seed_generator')
-        return generator is not None and tensor is generator.state
+        return (self.is_layer(value) or self.is_tensor(value)) and (
+            generator is None or value is not generator.state)
 
     def is_network(self, layer):
         return isinstance(layer, (Functional, keras.Sequential, Function))
-
-    def inputs_of(self, model):
-        return [Input(x.shape, x.dtype, x.sparse,
-                      self.consumers(x._keras_history.operation))
-                for x in self.graph_of(model).inputs]
 
     def layers_of(self, network):
         """Layers that are in attributes but not in the graph come last."""
@@ -101,6 +93,9 @@ class Keras3Graphs(Graphs):
                      for what in ('regularizer', 'constraint'))
         return facts
 
+    def facts_of_input(self, tensor):
+        return tensor.shape, tensor.dtype, tensor.sparse
+
     def settings_of(self, model):
         if not getattr(model, 'compiled', False):
             return {'being compiled': False}
@@ -117,25 +112,11 @@ class Keras3Graphs(Graphs):
         for variable, value in zip(variables, values):
             variable.assign(value)
 
-    @contextlib.contextmanager
-    def adapted_weights_kept(self, model):
-        """A layer with `adapt` computes from values that only `adapt` and loading
-        derive from these weights."""
-        kept = [variable for layer in model._flatten_layers()
-                if hasattr(layer, 'adapt') for variable in layer.weights]
-        values = self.values_of(kept)
-        yield
-        for variable, value in zip(kept, values):
-            variable.assign(value)
-
     def first_nodes(self, model, nodes):
         """Not every release can make a model of inputs only."""
-        layers = [node.operation for node in nodes]
-        inputs = [x for x in self.graph_of(model).inputs
-                  if x._keras_history.operation in layers]
-        outputs = [x for node in nodes if not node.is_input
-                   for x in node.output_tensors]
-        return keras.Model(inputs, outputs) if outputs else None
+        if all(node.is_input for node in nodes):
+            return None
+        return super().first_nodes(model, nodes)
 
     def layer_of(self, node):
         return node.operation
@@ -164,19 +145,23 @@ class Keras3Graphs(Graphs):
     def seeds_of(self, layer):
         return [each.state for each in getattr(layer, '_seed_generators', [])]
 
-    def reloaded(self, model, objects):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, 'model.keras')
-            model.save(path)
-            return keras.saving.load_model(path, custom_objects=objects,
-                                           compile=False, safe_mode=False)
-
     def evaluator(self, model, values, nodes=None, on=None, state=()):
         """It returns as many masks as outputs, with an empty array in place of each
         missing mask."""
+        if nodes is None and on is None:
+            values = _packed(model, '_inputs_struct', values)
+        else:
+            graph = _graph_of(model)
+            tensors = (graph.outputs if nodes is None else
+                       [x for node in nodes for x in node.output_tensors])
+            model = keras.Model(on or graph.inputs, tensors)
+
         def compute():
             with keras.StatelessScope(state):
-                return _computed(model, values, nodes, on)
+                outputs = tree.flatten(model(values, training=False))
+                masks = [get_keras_mask(x) for x in outputs]
+                return [np.empty(0) if x is None else ops.convert_to_numpy(x)
+                        for x in outputs + masks]
         return compute
 
     def draw_targets(self, model, outputs, seed=0):
@@ -189,8 +174,8 @@ class Keras3Graphs(Graphs):
                      lambda x: random.randint(0, x.shape[-1], x.shape[:-1])):
             try:
                 targets = [draw(x).astype('float32') for x in outputs]
-                loss = _compiled_loss(model, targets,
-                                      _packed_outputs(model, outputs))
+                loss = _compiled_loss(model, targets, _packed(
+                    model, '_outputs_struct', map(ops.convert_to_tensor, outputs)))
             except Exception:  # It may be any custom function.
                 continue
             if np.isfinite(ops.convert_to_numpy(loss)).all():
@@ -203,7 +188,7 @@ class Keras3Graphs(Graphs):
         are added."""
         trained = [each for each in model.trainable_variables
                    if keras.backend.is_float_dtype(each.dtype)]
-        inputs = _packed_inputs(model, values)
+        inputs = _packed(model, '_inputs_struct', values)
 
         def compute(tensors):
             mapping = list(state) + list(zip(trained, tensors))
@@ -235,23 +220,9 @@ def _graph_of(model):
     return model if isinstance(model, Function) else None
 
 
-def _computed(model, values, nodes=None, on=None):
-    graph = _graph_of(model)
-    if nodes is not None or on is not None:
-        tensors = (graph.outputs if nodes is None else
-                   [x for node in nodes for x in node.output_tensors])
-        model = keras.Model(on or graph.inputs, tensors)
-    else:
-        values = _packed_inputs(model, values)
-    outputs = tree.flatten(model(values, training=False))
-    masks = [get_keras_mask(x) for x in outputs]
-    return [np.empty(0) if x is None else ops.convert_to_numpy(x)
-            for x in outputs + masks]
-
-
-def _packed_inputs(model, values):
-    """Returns arrays in the structure in which a model takes its inputs."""
-    return tree.pack_sequence_as(_graph_of(model)._inputs_struct, values)
+def _packed(model, structure, values):
+    """Returns a list in the structure of the inputs or outputs of a model."""
+    return tree.pack_sequence_as(getattr(_graph_of(model), structure), list(values))
 
 
 def _compiled_with(model):
@@ -285,12 +256,6 @@ def _compiled_loss(model, targets, outputs):
     return loss(tree.pack_sequence_as(outputs, targets), outputs)
 
 
-def _packed_outputs(model, outputs):
-    outputs = [ops.convert_to_tensor(x) for x in outputs]
-    struct = getattr(model, '_functional', model)._outputs_struct
-    return tree.pack_sequence_as(struct, outputs)
-
-
 def _stepped(variable, x, gradient):
     if gradient is None:
         return x
@@ -299,43 +264,24 @@ def _stepped(variable, x, gradient):
 
 
 def _gradients(compute, tensors):
-    """Computes the gradients of a loss.
-
-    # Arguments
-        compute: function that takes tensors and returns a pair (loss, anything).
-        tensors: list of tensors.
-
-    # Returns
-        A pair (anything that `compute` returned, list of gradients).
-    """
-    return {'tensorflow': _gradients_of_tensorflow, 'jax': _gradients_of_jax,
-            'torch': _gradients_of_torch}.get(
-                keras.backend.backend(), _no_gradients)(compute, tensors)
-
-
-def _gradients_of_tensorflow(compute, tensors):
-    import tensorflow as tf
-    with tf.GradientTape(watch_accessed_variables=False) as tape:
-        tape.watch(tensors)
+    """Computes the gradients of a loss: `compute` takes a list of tensors and
+    returns a pair (loss, anything). Returns a pair (anything, list of gradients)."""
+    if keras.backend.backend() == 'tensorflow':
+        import tensorflow as tf
+        with tf.GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch(tensors)
+            loss, rest = compute(tensors)
+        return rest, [None if each is None else tf.convert_to_tensor(each)
+                      for each in tape.gradient(loss, tensors)]
+    if keras.backend.backend() == 'jax':
+        import jax
+        gradients, rest = jax.grad(compute, has_aux=True)(tensors)
+        return rest, gradients
+    if keras.backend.backend() == 'torch':
+        import torch
+        tensors = [each.detach().clone().requires_grad_() for each in tensors]
         loss, rest = compute(tensors)
-    return rest, [None if each is None else tf.convert_to_tensor(each)
-                  for each in tape.gradient(loss, tensors)]
-
-
-def _gradients_of_jax(compute, tensors):
-    import jax
-    gradients, rest = jax.grad(compute, has_aux=True)(tensors)
-    return rest, gradients
-
-
-def _gradients_of_torch(compute, tensors):
-    import torch
-    tensors = [each.detach().clone().requires_grad_() for each in tensors]
-    loss, rest = compute(tensors)
-    if not tensors or not loss.requires_grad:
-        return rest, [None] * len(tensors)
-    return rest, torch.autograd.grad(loss, tensors, allow_unused=True)
-
-
-def _no_gradients(compute, tensors):
+        is_trained = tensors and loss.requires_grad
+        return rest, (torch.autograd.grad(loss, tensors, allow_unused=True)
+                      if is_trained else [None] * len(tensors))
     return compute(tensors)[1], [None] * len(tensors)
