@@ -13,6 +13,7 @@ import warnings
 import click
 from rich import box
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
@@ -262,8 +263,8 @@ def _checked(model, only, seed, outlines=False):
     """
     if model is not None:
         subjects.warn_of_code(model)
-    if Console(stderr=True).is_terminal:
-        click.echo(f"Cloning {model or 'the models of the gallery'} ...", err=True)
+        if Console(stderr=True).is_terminal:
+            click.echo(f'Cloning {model} ...', err=True)
     arguments = ['--seed', str(seed), '--only', only or '']
     arguments += ['--outlines', '--'] if outlines else ['--']
     arguments += [] if model is None else [model]
@@ -274,12 +275,22 @@ def _checked(model, only, seed, outlines=False):
         start = next(active)
         both = not start['inactive'] and next(released)
         rows = []
-        for name, text in start['models']:
+        for name, text in _with_progress(start['models']):
             result = next(active)
             rows.append({'model': name, 'description': text,
                          'released': next(released) if both else result,
                          'active': result})
     return [Fact(*each) for each in start['facts']], start['inactive'], rows
+
+
+def _with_progress(values):
+    """Yields values; on a terminal, a progress bar shows how many are left.
+
+    There is none for one value, which may be a model whose builder prints.
+    """
+    console = Console(stderr=True)
+    return track(values, 'Cloning', console=console, transient=True,
+                 disable=len(values) == 1 or not console.is_terminal)
 
 
 def _found(model, only, seed, with_outlines):

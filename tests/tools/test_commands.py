@@ -310,21 +310,24 @@ def test_json_says_that_the_released_function_is_active(rows, overlay):
     assert json.loads(run('check', '--json').output)['active'] == 'released'
 
 
-@pytest.mark.parametrize('model, what', [
-    (None, 'the models of the gallery'), ('m:make', 'm:make')])
-def test_on_a_terminal_check_says_what_it_clones(monkeypatch, capsys, model, what):
+@pytest.mark.parametrize('is_terminal, count, shown', [
+    (False, 2, False), (True, 2, True), (True, 1, False)])
+def test_progress_bar_is_for_several_models_on_a_terminal(
+        monkeypatch, capsys, is_terminal, count, shown):
     @contextlib.contextmanager
     def started(*arguments, **options):
-        yield iter([{'facts': [], 'inactive': '', 'models': [('a', 'A model')]},
-                    result()])
+        yield iter([{'facts': [], 'inactive': '',
+                     'models': [('a', 'A model')] * count}] + [result()] * count)
 
+    stream = io.StringIO()
     monkeypatch.setattr(processes, 'started', started)
-    for is_terminal in (True, False):
-        monkeypatch.setattr(commands, 'Console', lambda **kwargs: Console(
-            force_terminal=is_terminal, **kwargs))
-        _, _, rows = commands._checked(model, None, 0)
-        assert [row['released'] for row in rows] == [result()]
-        assert capsys.readouterr().err == f'Cloning {what} ...\n' * is_terminal
+    monkeypatch.setattr(commands, 'Console', lambda **kwargs: Console(
+        file=stream, force_terminal=is_terminal))
+    _, _, rows = commands._checked(None, None, 0)
+    assert [row['released'] for row in rows] == [result()] * count
+    assert ('Cloning' in stream.getvalue()) == shown
+    commands._checked('m:make', None, 0)
+    assert capsys.readouterr().err == 'Cloning m:make ...\n' * is_terminal
 
 
 # check: what is checked

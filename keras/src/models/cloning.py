@@ -454,18 +454,19 @@ class _Cloner(Cloner):
     def _compile(self, model, clone):
         if not getattr(model, "compiled", False) or clone.compiled:
             return
-        is_plain = (
-            type(model).compile is Model.compile
-            and type(model).get_compile_config is Model.get_compile_config
-            and hasattr(model, "_compile_config")
+        uses_configs = any(
+            getattr(type(model), name) is not getattr(Model, name)
+            for name in ("get_compile_config", "compile_from_config")
         )
-        if not is_plain:
+        if uses_configs or not hasattr(model, "_compile_config"):
             clone.compile_from_config(model.get_compile_config())
             return
         arguments = dict(model._compile_config.config)
         del arguments["optimizer"]
         optimizer = model.optimizer and self.value(model.optimizer)
-        clone.compile(optimizer, **self.value(arguments))
+        # These are the arguments of Keras's `compile`: that of a class of the user
+        # may take others. What else it sets has been copied as attributes.
+        Model.compile(clone, optimizer, **self.value(arguments))
         if clone.optimizer is not None and clone.built:
             clone.optimizer.build(clone.trainable_variables)
 
