@@ -87,8 +87,11 @@ def _draw(picture):
 
 def _clone(build, clone_model, heading):
     report = faithfulness.check_clone(build, clone_model)
-    found = (_incomplete(build, clone_model) if report.outcome == CRASH
-             else outlines(build, clone_model, report.outcome)['clone'])
+    if report.outcome == CRASH:
+        # Without the reason: README.md shows the message above the picture.
+        return drawing.Clone(heading, _incomplete(build, clone_model),
+                             report.outcome, report.layer, '')
+    found = outlines(build, clone_model, report.outcome)['clone']
     return drawing.Clone(heading, found, *report[:3])
 
 
