@@ -113,6 +113,17 @@ class Forgetful(layers.Layer):
         return super().get_config()
 
 
+class StoresOtherValue(layers.Layer):
+    """Its attribute has the name of an argument, but another value."""
+
+    def __init__(self, rate, **kwargs):
+        super().__init__(**kwargs)
+        self.rate = 1 - rate
+
+    def call(self, inputs):
+        return self.rate * inputs
+
+
 class Once(Forgetful):
     """No second instance can be created: its `__new__` requires an argument."""
 
