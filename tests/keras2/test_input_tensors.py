@@ -3,8 +3,7 @@ import numpy as np
 import pytest
 from keras import backend as K
 from keras.layers import LSTM, Add, Dense, Embedding, Input, InputLayer
-from keras.models import (Model, Sequential, _clone_functional_model,
-                          _clone_sequential_model, clone_model)
+from keras.models import Model, Sequential, _clone_functional_model, clone_model
 
 from major_versions import chain
 
@@ -20,10 +19,6 @@ class Subclassed(Model):
 
     def compute_output_shape(self, input_shape):
         return (input_shape[0], 2)
-
-
-class Refined(Sequential):
-    pass
 
 
 def functional():
@@ -189,20 +184,6 @@ def test_unbuilt_sequential_on_a_keras_input():
     clone = clone_model(unbuilt(), input_tensors=x)
     assert isinstance(clone, Sequential) and clone.built
     assert clone.inputs[0] is x
-
-
-def test_class_of_a_sequential_is_kept():
-    model = Refined([Dense(2, input_shape=(3,))])
-    assert type(clone_model(model)) is Refined
-
-
-@pytest.mark.parametrize('clone', [clone_model, _clone_functional_model,
-                                   _clone_sequential_model])
-@pytest.mark.parametrize('value', [None, 'model', Dense(2)],
-                         ids=['None', 'string', 'layer'])
-def test_value_that_is_not_a_model_is_refused(clone, value):
-    with pytest.raises(ValueError, match=f'`model`.*{type(value).__name__}'):
-        clone(value)
 
 
 def test_subclassed_model_is_refused():
