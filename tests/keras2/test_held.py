@@ -70,8 +70,6 @@ def test_guard_weight_created_in_the_first_call(assert_faithful):
         layer = CreatesWeightInFirstCall()
         return Model(x, layer(layer(x)))
     assert_faithful(build)
-    model = build()
-    assert_equal_and_independent(model, clone_model(model))
 
 
 class TiedDense(Dense):
@@ -91,10 +89,8 @@ def test_tied_layer_whose_config_lacks_the_other_layer(assert_faithful):
     def build():
         return after_dense(lambda dense: TiedDense(3, tied_to=dense), units=2)
     assert_faithful(build)
-    model = build()
-    clone = clone_model(model)
+    clone = clone_model(build())
     assert clone.layers[-1].tied_to is clone.layers[1]
-    assert_equal_and_independent(model, clone)
 
 
 @pytest.mark.once
@@ -105,8 +101,6 @@ def test_lambda_that_holds_a_tensor_computed_from_a_weight(assert_faithful):
             return Lambda(lambda x: K.dot(x, kernel), output_shape=(3,))
         return after_dense(product_with, units=2)
     assert_faithful(build)
-    model = build()
-    assert_equal_and_independent(model, clone_model(model))
 
 
 class CreatesLayerInBuild(Layer):
