@@ -135,14 +135,15 @@ class ConfigWithoutSettings(Configured):
 
 
 class RandomMatrix(layers.Layer):
-    """Draws a random matrix in its constructor, and computes with it."""
+    """Draws a matrix and a number in its constructor, and computes with them."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.matrix = np.random.uniform(size=(3, 3)).astype('float32')
+        self.factor = np.random.rand()
 
     def call(self, inputs):
-        return ops.matmul(inputs, constant(self.matrix))
+        return self.factor * ops.matmul(inputs, constant(self.matrix))
 
 
 def ramp():
