@@ -4,7 +4,6 @@ Containers, closures and user objects of the clone refer to the layers, weights 
 tensors of the clone, not to those of the original.
 """
 import collections
-import functools
 
 import numpy as np
 import pytest
@@ -12,11 +11,10 @@ from keras import layers, regularizers
 from keras.models import Model, clone_model
 from keras_clone.check.gallery import ops
 
+from holding import FUNCTIONS, METHODS, Pair, Scorer
 from major_versions import (
     IS_KERAS2, ONES, after_dense, assert_equal_and_independent, build_inner,
     call_inner, chain, new_variable, outputs_of, set_variable, value_of)
-
-Pair = collections.namedtuple('Pair', 'first second')
 
 
 class Stack(list):
@@ -315,113 +313,33 @@ def test_clone_has_a_regularizer_that_holds_its_own_layer():
 # Functions
 
 
-def times(x, kernel):
-    return ops.matmul(x, ops.transpose(kernel))
+def times(x, held):
+    return ops.matmul(x, ops.transpose(held))
 
 
-class Scorer:
-    def __init__(self, kernel):
-        self.kernel = kernel
-
-    def score(self, x):
-        return times(x, self.kernel)
-
-    __call__ = score
-
-
-class Slotted:
-    __slots__ = ('_kernel', '__unset', '__kernel')
-
-    def __init__(self, kernel):
-        self._kernel, self.__kernel = None, kernel
-
-    def score(self, x):
-        return times(x, self.__kernel)
-
-
-def in_a_closure(kernel):
-    return lambda x: times(x, kernel)
-
-
-def in_a_default(kernel):
-    return lambda x, kernel=kernel: times(x, kernel)
-
-
-def in_a_keyword_default(kernel):
-    return lambda x, *, kernel=kernel: times(x, kernel)
-
-
-def in_a_partial(kernel):
-    return functools.partial(times, kernel=kernel)
-
-
-def in_a_tuple(kernel):
-    kept = Pair(kernel, None)
-    return lambda x: times(x, kept.first)
-
-
-def in_another_function(kernel):
-    inner = in_a_closure(kernel)
-    return lambda x: inner(x)
-
-
-def in_an_attribute(kernel):
-    def function(x):
-        return times(x, function.kernel)
-    function.kernel = kernel
-    return function
-
-
-def in_a_global(kernel):
-    scope = {'kernel': kernel, 'times': times}
-    exec('def function(x):\n    return times(x, kernel)', scope)
-    return scope['function']
-
-
-def in_an_object(kernel):
-    return Scorer(kernel).score
-
-
-def in_an_object_that_is_called(kernel):
-    return Scorer(kernel)
-
-
-def in_an_object_with_slots(kernel):
-    return Slotted(kernel).score
-
-
-def in_an_object_of_an_object(kernel):
-    scorer = Scorer(None)
-    scorer.inner = Scorer(kernel)
-    return lambda x: scorer.inner.score(x)
-
-
-HOLDING = pytest.mark.parametrize('holding', [
-    in_a_closure, in_a_default, in_a_keyword_default, in_a_partial, in_a_tuple,
-    in_another_function, in_an_attribute, in_a_global, in_an_object,
-    in_an_object_that_is_called, in_an_object_with_slots,
-    in_an_object_of_an_object], ids=lambda holding: holding.__name__)
+HOLDING = pytest.mark.parametrize('holding', FUNCTIONS + METHODS,
+                                  ids=lambda holding: holding.__name__)
 
 
 @HOLDING
 def test_clone_of_a_lambda_that_holds_a_weight_is_faithful(holding, assert_faithful):
     def build():
         return after_dense(lambda dense: layers.Lambda(
-            holding(dense.kernel), output_shape=(3,)), units=2)
+            holding(dense.kernel, times), output_shape=(3,)), units=2)
     assert_faithful(build)
 
 
 @HOLDING
 def test_clone_has_an_activation_that_holds_its_own_weight(holding):
     model = after_dense(
-        lambda dense: layers.Dense(3, activation=holding(dense.kernel)))
+        lambda dense: layers.Dense(3, activation=holding(dense.kernel, times)))
     assert_equal_and_independent(model, clone_model(model))
 
 
 @HOLDING
 def test_clone_has_an_activation_whose_function_holds_its_own_weight(holding):
     model = after_dense(lambda dense: layers.Dense(
-        3, activation=lambda x, f=holding(dense.kernel): f(x)))
+        3, activation=lambda x, f=holding(dense.kernel, times): f(x)))
     assert_equal_and_independent(model, clone_model(model))
 
 
@@ -464,11 +382,11 @@ class Doubler:
 
 
 def test_clone_has_a_copy_of_an_object_that_holds_a_weight():
-    model = after_dense(lambda dense: Keeper(Scorer(dense.kernel)))
+    model = after_dense(lambda dense: Keeper(Scorer(dense.kernel, times)))
     clone = clone_model(model)
     assert type(clone.layers[-1].helper) is Scorer
     assert clone.layers[-1].helper is not model.layers[-1].helper
-    assert clone.layers[-1].helper.kernel is clone.layers[1].kernel
+    assert clone.layers[-1].helper.held is clone.layers[1].kernel
     assert_equal_and_independent(model, clone)
 
 
@@ -483,7 +401,7 @@ def test_clone_has_one_copy_of_an_object_that_two_layers_hold():
     x = layers.Input((3,), name='x')
     dense = layers.Dense(3)
     y = dense(x)
-    scorer = Scorer(dense.kernel)
+    scorer = Scorer(dense.kernel, times)
     clone = clone_model(Model(x, Keeper(scorer)(Keeper(scorer)(y))))
     first, second = clone.layers[-2:]
     assert first.helper is second.helper

@@ -3,7 +3,6 @@
 `tests/common/test_layers.py` has the ways that both major versions allow.
 """
 import copy
-import functools
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from keras.layers import deserialize, serialize
 from keras.models import Model, clone_model
 
 from custom_objects import TWO
+from holding import FUNCTIONS
 from major_versions import assert_same_outputs, chain
 
 
@@ -102,54 +102,17 @@ def test_clone_of_a_layer_whose_config_has_another_form_is_faithful(
     assert_faithful(chain(make))
 
 
-def plus(x, other):
-    return x + other
+def plus(x, held):
+    return x + held
 
 
-def holding_in_a_closure(tensor):
-    return lambda x: x + tensor
-
-
-def holding_in_a_default(tensor):
-    return lambda x, other=tensor: x + other
-
-
-def holding_in_a_keyword_default(tensor):
-    def function(x, *, other=tensor):
-        return x + other
-    return function
-
-
-def holding_in_a_partial(tensor):
-    return functools.partial(plus, other=tensor)
-
-
-def holding_in_a_list(tensor):
-    tensors = [{'first': tensor}]
-    return lambda x: sum([x + each['first'] for each in tensors])
-
-
-def holding_in_another_function(tensor):
-    inner = holding_in_a_closure(tensor)
-    return lambda x: inner(x)
-
-
-def holding_in_a_global(tensor):
-    scope = {'tensor': tensor}
-    exec('def inner(x):\n    return x + sum([tensor for _ in range(1)])\n'
-         'def function(x):\n    return inner(x)', scope)
-    return scope['function']
-
-
-@pytest.mark.parametrize('holding', [
-    holding_in_a_closure, holding_in_a_default, holding_in_a_keyword_default,
-    holding_in_a_partial, holding_in_a_list, holding_in_another_function,
-    holding_in_a_global], ids=lambda holding: holding.__name__)
+@pytest.mark.parametrize('holding', FUNCTIONS,
+                         ids=lambda holding: holding.__name__)
 def test_clone_of_a_lambda_that_holds_a_tensor_is_faithful(holding, assert_faithful):
     def build():
         x = Input((3,))
         other = Dense(3)(x)
-        return Model(x, [Lambda(holding(other))(x), other])
+        return Model(x, [Lambda(holding(other, plus))(x), other])
     assert_faithful(build)
 
 

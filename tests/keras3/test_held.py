@@ -35,7 +35,7 @@ class Blocks(layers.Layer):
         return sum(block.factor * block.dense(inputs) for block in self.blocks)
 
 
-def test_layers_in_objects_and_in_a_list(assert_faithful):
+def test_clone_has_one_layer_in_objects_and_in_a_list(assert_faithful):
     def build():
         return chain(lambda: Blocks([Block(layers.Dense(2), 2.),
                                      Block(layers.Dense(2), .5)]))()
@@ -66,7 +66,7 @@ class Parent(layers.Layer):
         return self.child(inputs)
 
 
-def test_guard_layer_with_a_weak_reference_to_its_parent():
+def test_guard_clone_has_a_weak_reference_to_its_own_parent():
     model = chain(Parent)()
     clone = clone_model(model)
     assert clone.layers[-1].child.parent() is clone.layers[-1]
@@ -85,7 +85,7 @@ class HasProxy(layers.Layer):
         return self.other(inputs)
 
 
-def test_weak_proxy_of_a_layer(assert_faithful):
+def test_clone_has_a_weak_proxy_of_its_own_layer(assert_faithful):
     build = chain(lambda: HasProxy(layers.Dense(3)))
     assert_faithful(build)
     clone = clone_model(build())
@@ -103,7 +103,7 @@ class HasObserver(layers.Dense):
         self.observer = weakref.proxy(self.observers[-1])
 
 
-def test_guard_weak_proxy_of_an_object_that_is_gone():
+def test_guard_clone_of_a_layer_with_a_proxy_of_an_object_that_is_gone():
     model = chain(HasObserver)()
     HasObserver.observers.clear()
     assert_equal_and_independent(model, clone_model(model))
@@ -119,7 +119,7 @@ class PullTo(keras.regularizers.Regularizer):
         return ops.sum(ops.square(weight - self.layer.kernel))
 
 
-def test_regularizer_of_lora_weights_that_holds_a_layer():
+def test_clone_has_a_regularizer_of_lora_weights_that_holds_its_own_layer():
     x = keras.Input((3,), name='x')
     anchor, dense = layers.Dense(3), layers.Dense(3)
     dense.kernel_regularizer = PullTo(anchor)
@@ -146,7 +146,7 @@ class WeightNormalized(layers.Wrapper):
         return self.layer.compute_output_shape(input_shape)
 
 
-def test_guard_wrapper_that_holds_a_variable_of_its_layer(assert_faithful):
+def test_guard_clone_holds_a_variable_of_its_own_layer(assert_faithful):
     assert_faithful(chain(lambda: WeightNormalized(layers.Dense(2))))
     model = chain(lambda: WeightNormalized(layers.Dense(2)))()
     clone = clone_model(model)
@@ -163,7 +163,7 @@ def in_a_data_class(kernel):
     lambda dense: layers.Lambda(in_a_data_class(dense.kernel), output_shape=(3,)),
     lambda dense: layers.Dense(3, activation=in_a_data_class(dense.kernel)),
 ], ids=['lambda', 'activation'])
-def test_function_with_a_data_class_that_holds_a_variable(make, assert_faithful):
+def test_clone_has_a_data_class_that_holds_its_own_variable(make, assert_faithful):
     def build():
         return after_dense(make)
     assert_faithful(build)
@@ -173,7 +173,7 @@ def test_function_with_a_data_class_that_holds_a_variable(make, assert_faithful)
     'kernel_initializer',
     pytest.param('kernel_constraint', marks=pytest.mark.skipif(
         RELEASE < (3, 15), reason='Keras refuses functions'))])
-def test_other_function_that_holds_a_variable(attribute):
+def test_clone_has_a_function_that_holds_its_own_variable(attribute):
     x = keras.Input((3,), name='x')
     dense = layers.Dense(3)
     y = dense(x)
@@ -185,7 +185,7 @@ def test_other_function_that_holds_a_variable(attribute):
     assert held.__defaults__[1] is clone.layers[1].kernel
 
 
-def test_variable_that_only_a_function_holds():
+def test_clone_has_a_copy_of_a_variable_that_only_a_function_holds():
     variable = keras.Variable([1., 2., 3.])
     model = chain(lambda: layers.Lambda(lambda x: x * variable))()
     clone = clone_model(model)
@@ -193,7 +193,7 @@ def test_variable_that_only_a_function_holds():
     np.testing.assert_allclose(outputs_of(clone, ONES), [[1, 2, 3]] * 2)
 
 
-def test_metric_that_a_model_holds():
+def test_clone_has_its_own_metric_that_a_model_holds():
     model = chain(lambda: layers.Dense(2))()
     model.attached = keras.metrics.Mean(name='seen')
     clone_model(model).attached.update_state([1.])
@@ -215,7 +215,7 @@ class Autoencoder(Model):
         return self.gain * self.parts[1](self.parts[0](inputs)) + self.offset
 
 
-def test_functional_class_that_creates_its_graph_and_its_parts():
+def test_clone_of_a_class_has_its_own_graph_and_parts():
     model = Autoencoder(4)
     clone = clone_model(model)
     assert type(clone) is Autoencoder
@@ -238,7 +238,7 @@ class WithFeatures(Model):
         return outputs + ops.mean(features)
 
 
-def test_second_model_over_the_same_layers():
+def test_clone_has_a_second_model_over_its_own_layers():
     x = keras.Input((3,), name='x')
     y = layers.Dense(2, name='features')(x)
     model = WithFeatures(x, layers.Dense(3)(y), 'features')
@@ -257,7 +257,7 @@ def by_global_layer(x):
 GLOBALS = {}
 
 
-def test_registered_function_that_uses_a_global_layer():
+def test_clone_has_a_registered_function_that_uses_its_own_layer():
     GLOBALS['layer'] = layers.Dense(3)
     model = chain(lambda: GLOBALS['layer'], lambda: layers.Lambda(by_global_layer))()
     clone = clone_model(clone_model(model))
