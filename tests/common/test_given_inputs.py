@@ -33,20 +33,23 @@ FORMS = {'tensor': lambda x: x, 'list': lambda x: [x], 'tuple': lambda x: (x,)}
     (sequential, 'tensor'), (sequential, 'list'), (sequential, 'tuple')])
 def test_clone_has_the_given_input(build, form):
     model, x = build(), Input((3,), name='given')
+    layer = x._keras_history[0]
     clone = clone_model(model, input_tensors=FORMS[form](x))
     assert isinstance(clone, Sequential) == (build is sequential)
     assert clone.inputs[0] is x
-    assert clone._layers[0] is x._keras_history[0]
+    assert clone._layers[0] is x._keras_history[0] is layer
     assert [layer.name for layer in clone._layers[1:]] == [
         layer.name for layer in model._layers[1:]]
     assert_same_outputs(model, clone)
 
 
-@pytest.mark.parametrize('form', [pytest.param(list, id='guard list'), tuple])
+@pytest.mark.parametrize('form', [pytest.param(list, id='guard list')] +
+                         IS_KERAS2 * [tuple])
 def test_clone_has_the_given_inputs(form):
     model = pair()
     given = [Input((3,), name='x'), Input((3,), name='y')]
-    clone = clone_model(model, input_tensors=form(given) if IS_KERAS2 else given)
+    clone = clone_model(model, input_tensors=form(given))
+    assert len(clone.layers) == len(model.layers)
     assert [x is y for x, y in zip(clone.inputs, given)] == [True, True]
     np.testing.assert_allclose(outputs_of(clone, [3 * ONES, ONES]), 2 * ONES)
 
