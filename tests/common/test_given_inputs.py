@@ -28,8 +28,7 @@ FORMS = {'tensor': lambda x: x, 'list': lambda x: [x], 'tuple': lambda x: (x,)}
 
 
 @pytest.mark.parametrize('build, form', [
-    pytest.param(functional, 'tensor', id='guard functional tensor'),
-    (functional, 'list'), (functional, 'tuple'),
+    (functional, 'tensor'), (functional, 'list'), (functional, 'tuple'),
     (sequential, 'tensor'), (sequential, 'list'), (sequential, 'tuple')])
 def test_clone_has_the_given_input(build, form):
     model, x = build(), Input((3,), name='given')
@@ -43,8 +42,7 @@ def test_clone_has_the_given_input(build, form):
     assert_same_outputs(model, clone)
 
 
-@pytest.mark.parametrize('form', [pytest.param(list, id='guard list')] +
-                         IS_KERAS2 * [tuple])
+@pytest.mark.parametrize('form', [list] + IS_KERAS2 * [tuple])
 def test_clone_has_the_given_inputs(form):
     model = pair()
     given = [Input((3,), name='x'), Input((3,), name='y')]

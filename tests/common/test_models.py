@@ -44,7 +44,7 @@ class SequentialWithUnits(Sequential):
         self.units = units
 
 
-def test_guard_clone_of_a_functional_model_has_its_class():
+def test_clone_of_a_functional_model_has_its_class():
     x = Input((3,))
     model = Branded(x, Dense(2)(x), name='mine')
     assert clone_model(model).brand() == 'mine'

@@ -52,7 +52,7 @@ def with_a_nested_model_on_the_same_input():
     return Model(x, [decoder(encoder(x)[0]), hidden])
 
 
-def guard_three_levels_deep_and_called_twice():
+def three_levels_deep_and_called_twice():
     inner = chain(chain(chain(lambda: Dense(3)), BatchNormalization))()
     a, b = Input((3,), name='a'), Input((3,), name='b')
     return Model([a, b], Add()([inner(a), inner(b)]))
@@ -81,7 +81,7 @@ def with_a_sequential_not_built_yet():
     with_a_layer_called_several_times, with_a_layer_of_a_nested_model,
     with_a_layer_of_two_nested_models, with_a_layer_of_a_wrapper,
     with_a_layer_of_two_wrappers, with_a_layer_built_for_another_shape,
-    with_a_nested_model_on_the_same_input, guard_three_levels_deep_and_called_twice,
+    with_a_nested_model_on_the_same_input, three_levels_deep_and_called_twice,
     sequential_with_an_input_layer, sequential_with_a_layer_twice,
     sequential_built_explicitly, with_a_sequential_not_built_yet])
 def test_clone_is_faithful(build, assert_faithful):
