@@ -1,11 +1,11 @@
 """User-defined classes and functions, none of them registered with Keras."""
 import threading
 
-import keras
 from keras import activations, layers
 from keras_clone.check.gallery import ops
 
-from major_versions import IS_KERAS2
+from major_versions import (
+    IS_KERAS2, build_inner, call_inner, deserialize, serialize)
 
 TWO = 2
 
@@ -59,17 +59,21 @@ class Both(layers.Layer):
         super().__init__(**kwargs)
         self._pair = [first, second]
 
+    def build(self, input_shape):
+        build_inner(self, self._pair, input_shape)
+
     def call(self, inputs):
-        return self._pair[0](inputs) + self._pair[1](inputs)
+        first, second = self._pair
+        return call_inner(first, inputs) + call_inner(second, inputs)
 
     def get_config(self):
-        return {**super().get_config(),
-                'first': keras.saving.serialize_keras_object(self._pair[0]),
-                'second': layers.serialize(self._pair[1])}
+        first, second = self._pair
+        return {**super().get_config(), 'first': serialize(first),
+                'second': layers.serialize(second)}
 
     @classmethod
     def from_config(cls, config):
-        first = keras.saving.deserialize_keras_object(config.pop('first'))
+        first = deserialize(config.pop('first'))
         second = layers.deserialize(config.pop('second'))
         return cls(first, second, **config)
 
@@ -81,8 +85,11 @@ class Holder(layers.Layer):
         super().__init__(**kwargs)
         self.held = list(held)
 
+    def build(self, input_shape):
+        build_inner(self, self.held[:1], input_shape)
+
     def call(self, inputs):
-        return self.held[0](inputs)
+        return call_inner(self.held[0], inputs)
 
     def get_config(self):
         return {**super().get_config(), 'held': list(self.held)}
@@ -111,6 +118,17 @@ class Forgetful(layers.Layer):
 
     def get_config(self):
         return super().get_config()
+
+
+class StoresOtherValue(layers.Layer):
+    """Its attribute has the name of an argument, but another value."""
+
+    def __init__(self, rate, **kwargs):
+        super().__init__(**kwargs)
+        self.rate = 1 - rate
+
+    def call(self, inputs):
+        return self.rate * inputs
 
 
 class Once(Forgetful):

@@ -13,7 +13,7 @@ if IS_KERAS2:
     from keras.layers.wrappers import Wrapper  # noqa: F401
     serialize, deserialize = layers.serialize, layers.deserialize
     new_variable, set_variable = backend.variable, backend.set_value
-    value_of = backend.eval
+    value_of, constant, tile = backend.eval, backend.constant, backend.tile
 
     def outputs_of(model, value):
         return model.predict(value)
@@ -33,6 +33,7 @@ else:
     from keras import ops
     from keras.layers import Wrapper  # noqa: F401
     new_variable, value_of = keras.Variable, ops.convert_to_numpy
+    constant, tile = ops.convert_to_tensor, ops.tile
 
     def serialize(layer):
         return keras.saving.serialize_keras_object(layer)

@@ -98,7 +98,7 @@ def test_clone_computes_with(change):
     np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-6)
 
 
-def test_guard_number_that_each_object_has_is_its_own():
+def test_guard_clone_has_an_object_with_a_number_of_its_own():
     layer = AppliesInOrder()
     clone = clone_model(chain(lambda: layer)())
     assert clone.layers[-1].scaler.number != layer.scaler.number
@@ -116,7 +116,7 @@ class RaisesIfCompared:
     lambda: np.array([np.ones(2), np.ones(3)], object)],
     ids=['raises if compared', 'raises if asked', 'array of objects',
          'array of arrays'])
-def test_guard_attribute_that_cannot_be_compared(make):
+def test_guard_clone_has_an_attribute_that_cannot_be_compared(make):
     class Holds(layers.Layer):
         def __init__(self, **kwargs):
             super().__init__(**kwargs)
@@ -158,7 +158,7 @@ VALUES = {'function': lambda: doubled, 'layer': lambda: layers.Dense(3),
 
 @pytest.mark.parametrize('value', VALUES)
 @pytest.mark.parametrize('way', WAYS)
-def test_added_by_the_user(way, value, assert_faithful):
+def test_clone_is_faithful_if_the_user_has_added(way, value, assert_faithful):
     def build():
         layer = AppliesAdded()
         WAYS[way](layer, VALUES[value]())
@@ -173,7 +173,7 @@ class TimesAdded(layers.Layer):
         return inputs * self.factor
 
 
-def test_variable_added_by_the_user():
+def test_clone_has_a_copy_of_a_variable_added_by_the_user():
     layer = TimesAdded()
     layer.factor = new_variable(3.)
     model = chain(lambda: layer)()
@@ -183,14 +183,14 @@ def test_variable_added_by_the_user():
     assert clone.layers[-1].factor is not layer.factor
 
 
-def test_weight_added_by_the_user():
+def test_clone_has_its_own_weight_added_by_the_user():
     layer = TimesAdded()
     layer.factor = layer.add_weight(name='factor', shape=(3,), initializer='uniform')
     model = chain(lambda: layer)()
     assert_equal_and_independent(model, clone_model(clone_model(model)))
 
 
-def test_cache_of_a_function_calls_the_clone():
+def test_clone_has_the_cache_of_a_function_that_calls_it():
     model = chain(lambda: layers.Dense(2))()
     model.lookup = functools.lru_cache(maxsize=8)(lambda key: (key, model))
     model.lookup('a')
@@ -221,7 +221,7 @@ def in_a_dict_on_a_layer(model):
 
 
 @pytest.mark.parametrize('add', [on_the_model, in_a_dict_on_a_layer])
-def test_guard_object_that_cannot_be_copied_and_that_no_call_uses(add):
+def test_guard_clone_of_a_model_with_an_object_that_cannot_be_copied(add):
     model = chain(lambda: layers.Dense(2))()
     add(model)
     assert_equal_and_independent(model, clone_model(clone_model(model)))
@@ -242,7 +242,7 @@ class NamesLayersInBuild(layers.Layer):
         return call_inner(self.part_1, call_inner(self.part_0, inputs))
 
 
-def test_guard_layers_under_computed_names():
+def test_guard_clone_has_layers_under_computed_names():
     model = chain(NamesLayersInBuild)()
     clone = clone_model(clone_model(model))
     parts = [clone.layers[-1].part_0, clone.layers[-1].part_1]
@@ -258,12 +258,12 @@ class OmitsRegularizer(layers.Dense):
         return {'name': self.name, 'units': self.units}
 
 
-def test_activity_regularizer_missing_in_the_config(assert_faithful):
+def test_clone_has_an_activity_regularizer_that_the_config_lacks(assert_faithful):
     assert_faithful(chain(lambda: OmitsRegularizer(
         2, activity_regularizer=regularizers.l2(.5))))
 
 
-def test_activity_regularizer_added_by_the_user(assert_faithful):
+def test_clone_has_an_activity_regularizer_added_by_the_user(assert_faithful):
     def build():
         layer = AppliesAdded()
         layer.activity_regularizer = regularizers.l2(.5)
@@ -290,5 +290,5 @@ class CallsFunctionInBuild(layers.Layer):
         return call_inner(self.last, call_inner(self.parts[0], inputs))
 
 
-def test_guard_layers_added_by_a_function_that_build_calls(assert_faithful):
+def test_guard_clone_has_layers_added_by_a_function_of_build(assert_faithful):
     assert_faithful(chain(CallsFunctionInBuild))

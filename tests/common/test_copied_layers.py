@@ -231,7 +231,7 @@ def test_clone_computes_with_its_own_weights(layer_class, is_wrapped):
 
 
 @pytest.mark.parametrize('layer_class', [WithoutConfig, InDict, InObject, InClosure])
-def test_weights_that_build_creates_are_new(layer_class):
+def test_clone_has_new_weights_that_build_creates(layer_class):
     model = model_with(layer_class)
     model.set_weights([5 * weight for weight in model.get_weights()])
     for weight in clone_model(model).get_weights():
@@ -239,7 +239,7 @@ def test_weights_that_build_creates_are_new(layer_class):
 
 
 @pytest.mark.parametrize('layer_class', [LayersInObjects, LayersInClosure])
-def test_layers_that_build_sets_are_created_once(layer_class, assert_faithful):
+def test_clone_creates_layers_that_build_sets_once(layer_class, assert_faithful):
     assert_faithful(lambda: model_with(layer_class))
 
 
@@ -255,5 +255,5 @@ class WithSlots(WithoutConfig):
         return self.slot * super().call(inputs)
 
 
-def test_slots_of_a_layer(assert_faithful):
+def test_clone_has_the_slots_of_a_layer(assert_faithful):
     assert_faithful(chain(lambda: WithSlots(lambda x: 2 * x)))

@@ -1,15 +1,27 @@
 """An exception during cloning leaves nothing behind."""
+import numpy as np
 import pytest
-from keras import layers
+from keras import activations, layers
 from keras.models import clone_model
 from keras_clone.check.independence import Belongings, changes
 
+from custom_objects import StoresOtherValue, gelu, relu
 from major_versions import IS_KERAS2, assert_same_outputs, chain
 
 if IS_KERAS2:
     from keras.utils import get_custom_objects
+
+    def scopes():
+        return dict(get_custom_objects())
+
 else:
     from keras.saving import get_custom_objects
+
+    def scopes():
+        from keras.src.backend.common import global_state
+        return [global_state.get_global_attribute(name) for name in (
+            'custom_objects_scope_dict', 'safe_mode_saving', 'name_scope_stack')] + [
+            dict(get_custom_objects())]
 
 
 class Interrupted(layers.Layer):
@@ -40,20 +52,38 @@ class Interrupted(layers.Layer):
         return {**super().get_config(), 'factor': self.factor}
 
 
-@pytest.fixture(params=['guard in the model', 'in a nested model'])
-def model(request):
-    def make():
-        return Interrupted(2.)
-    is_nested = request.param == 'in a nested model'
-    return chain(lambda: layers.Dense(3, activation='tanh'),
-                 chain(make) if is_nested else make)()
+class InterruptedInNew(Interrupted):
+    """Cannot be copied, either, because `__new__` raises."""
+
+    def __new__(cls, *args, **kwargs):
+        if Interrupted.method == '__new__':
+            raise Interrupted.error('in __new__')
+        if IS_KERAS2:
+            return super().__new__(cls)
+        return super().__new__(cls, *args, **kwargs)
 
 
-@pytest.mark.parametrize('error', [KeyboardInterrupt, ValueError])
-@pytest.mark.parametrize('method', ['__init__', 'build', 'call'])
-def test_interrupted_clone_leaves_nothing_behind(
-        model, method, error, monkeypatch):
-    before, objects = Belongings.of(model).snapshot(), dict(get_custom_objects())
+def adapted():
+    layer = layers.Normalization()
+    layer.adapt(np.array([[1., 2., 3.], [2., 4., 6.]], 'float32'))
+    return layer
+
+
+# Layers for which Keras or this package opens a scope, which the clone must close.
+FIRST = {
+    'guard': lambda: layers.Dense(3, activation='tanh'),
+    'function': lambda: layers.Dense(3, activation=gelu),
+    'function named as one of Keras': lambda: layers.Dense(3, activation=relu),
+    'Lambda': lambda: layers.Lambda(lambda x: 2 * x),
+    'no config': lambda: StoresOtherValue(.5),
+}
+if not IS_KERAS2:
+    FIRST['adapted'] = adapted
+
+
+def assert_leaves_nothing_behind(model, method, error, monkeypatch):
+    """Checks that an exception in cloning changes neither the model nor Keras."""
+    before, open_before = Belongings.of(model).snapshot(), scopes()
     monkeypatch.setattr(Interrupted, 'method', method)
     monkeypatch.setattr(Interrupted, 'error', error)
     # Keras 3 raises another error for some of those of a constructor.
@@ -61,5 +91,24 @@ def test_interrupted_clone_leaves_nothing_behind(
         clone_model(model)
     monkeypatch.undo()
     assert not changes(before, Belongings.of(model).snapshot())
-    assert dict(get_custom_objects()) == objects
+    assert scopes() == open_before
+    assert activations.get('relu') is activations.relu
     assert_same_outputs(model, clone_model(model))
+
+
+@pytest.mark.parametrize('error', [KeyboardInterrupt, ValueError])
+@pytest.mark.parametrize('method', ['__init__', 'build', 'call'])
+@pytest.mark.parametrize('wrap', [lambda make: make, chain],
+                         ids=['guard in the model', 'in a nested model'])
+def test_interrupted_clone_leaves_nothing_behind(wrap, method, error, monkeypatch):
+    model = chain(FIRST['guard'], wrap(lambda: Interrupted(2.)))()
+    assert_leaves_nothing_behind(model, method, error, monkeypatch)
+
+
+@pytest.mark.parametrize('error', [KeyboardInterrupt, SystemExit, ValueError])
+@pytest.mark.parametrize('first', list(FIRST))
+def test_clone_interrupted_after_another_layer_leaves_nothing_behind(
+        first, error, monkeypatch):
+    model = chain(FIRST[first], lambda: layers.Dense(3),
+                  lambda: InterruptedInNew(2.))()
+    assert_leaves_nothing_behind(model, '__new__', error, monkeypatch)

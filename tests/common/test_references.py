@@ -4,7 +4,6 @@ Containers, closures and user objects of the clone refer to the layers, weights 
 tensors of the clone, not to those of the original.
 """
 import collections
-import functools
 
 import numpy as np
 import pytest
@@ -12,11 +11,10 @@ from keras import layers, regularizers
 from keras.models import Model, clone_model
 from keras_clone.check.gallery import ops
 
+from holding import FUNCTIONS, METHODS, Pair, Scorer
 from major_versions import (
     IS_KERAS2, ONES, after_dense, assert_equal_and_independent, build_inner,
     call_inner, chain, new_variable, outputs_of, set_variable, value_of)
-
-Pair = collections.namedtuple('Pair', 'first second')
 
 
 class Stack(list):
@@ -97,7 +95,7 @@ def assert_other_layers(model, clone):
 
 
 @pytest.mark.parametrize('container', TRACKED)
-def test_layers_passed_to_a_layer_in(container, assert_faithful):
+def test_clone_has_its_own_layers_that_were_passed_in(container, assert_faithful):
     def build():
         held = pair_in(container)
         return chain(lambda: GivenLayers(held))()
@@ -109,7 +107,7 @@ def test_layers_passed_to_a_layer_in(container, assert_faithful):
 
 
 @pytest.mark.parametrize('container', TRACKED)
-def test_guard_layers_created_by_a_layer_in(container, assert_faithful):
+def test_guard_clone_has_its_own_layers_created_in(container, assert_faithful):
     assert_faithful(chain(lambda: CreatesLayers(container)))
     model = chain(lambda: CreatesLayers(container))()
     clone = clone_model(model)
@@ -118,7 +116,7 @@ def test_guard_layers_created_by_a_layer_in(container, assert_faithful):
 
 
 @pytest.mark.parametrize('container', UNTRACKED)
-def test_layers_that_keras_may_not_track_in(container):
+def test_clone_has_its_own_layers_that_keras_may_not_track_in(container):
     model = chain(lambda: GivenLayers(pair_in(container)))()
     clone = clone_model(model)
     assert_other_layers(model, clone)
@@ -148,7 +146,7 @@ class Aliased(layers.Layer):
                 call_inner(self.every[0], inputs))
 
 
-def test_guard_layer_under_two_names():
+def test_guard_clone_has_one_layer_under_two_names():
     model = chain(Aliased)()
     clone = clone_model(model)
     assert clone.layers[-1].first is clone.layers[-1].every[0]
@@ -172,7 +170,7 @@ class KeyedById(layers.Layer):
                    for layer in (self.first, self.second))
 
 
-def test_guard_ids_of_layers_as_keys():
+def test_guard_clone_has_the_ids_of_its_own_layers_as_keys():
     model = chain(KeyedById)()
     clone = clone_model(model)
     layer = clone.layers[-1]
@@ -199,14 +197,12 @@ class CreatesLayersInBuild(layers.Layer):
         return self.factor * call_inner(down, call_inner(up, inputs))
 
 
-def test_guard_layers_created_in_build(assert_faithful):
+def test_guard_clone_creates_its_layers_in_build(assert_faithful):
     def build():
         x = layers.Input((3,), name='x')
         layer = CreatesLayersInBuild()
         return Model(x, layer(layer(x)))
     assert_faithful(build)
-    model = build()
-    assert_equal_and_independent(model, clone_model(model))
 
 
 # References to other layers of the model and their weights
@@ -244,14 +240,10 @@ class TiedToKernel(Tied):
     lambda dense: Tied({'dense': dense}),
     lambda dense: TiedToKernel(dense.kernel),
 ], ids=['layer', 'list', 'tuple', 'set', 'dict', 'kernel'])
-def test_layer_tied_to_another(tie, assert_faithful):
+def test_clone_of_a_layer_tied_to_another_is_faithful(tie, assert_faithful):
     def build():
         return after_dense(tie)
     assert_faithful(build)
-    model = build()
-    clone = clone_model(model)
-    assert len(clone.weights) == len(model.weights)
-    assert_equal_and_independent(model, clone)
 
 
 @pytest.mark.parametrize('tie', [
@@ -261,17 +253,13 @@ def test_layer_tied_to_another(tie, assert_faithful):
     lambda dense: layers.Lambda(lambda x: dense(x)),
     lambda dense: layers.Dense(3, activation=lambda x: ops.matmul(x, dense.kernel)),
 ], ids=['layer', 'list', 'lambda', 'lambda that calls it', 'activation'])
-def test_layer_tied_to_one_that_the_clone_calls_later(tie, assert_faithful):
+def test_clone_of_a_layer_tied_to_one_called_later_is_faithful(tie, assert_faithful):
     def build():
         x = layers.Input((3,), name='x')
         dense = layers.Dense(3)
         y = dense(x)
         return Model(x, layers.add([y, tie(dense)(x)]))
     assert_faithful(build)
-    model = build()
-    clone = clone_model(model)
-    assert len(clone.weights) == len(model.weights)
-    assert_equal_and_independent(model, clone)
 
 
 class OwnActivation(layers.Layer):
@@ -292,7 +280,7 @@ class OwnActivation(layers.Layer):
         return call_inner(self.dense, inputs)
 
 
-def test_guard_layer_that_holds_a_method_of_its_parent():
+def test_guard_clone_holds_a_method_of_its_own_parent():
     model = chain(OwnActivation)()
     clone = clone_model(model)
     assert clone.layers[-1].dense.activation.__self__ is clone.layers[-1]
@@ -309,7 +297,7 @@ class PullTo(regularizers.Regularizer):
         return ops.sum(ops.square(weight - self.layer.kernel))
 
 
-def test_regularizer_that_holds_a_layer():
+def test_clone_has_a_regularizer_that_holds_its_own_layer():
     model = after_dense(
         lambda dense: layers.Dense(3, kernel_regularizer=PullTo(dense)))
     clone = clone_model(model)
@@ -325,131 +313,47 @@ def test_regularizer_that_holds_a_layer():
 # Functions
 
 
-def times(x, kernel):
-    return ops.matmul(x, ops.transpose(kernel))
+def times(x, held):
+    return ops.matmul(x, ops.transpose(held))
 
 
-class Scorer:
-    def __init__(self, kernel):
-        self.kernel = kernel
-
-    def score(self, x):
-        return times(x, self.kernel)
-
-    __call__ = score
-
-
-class Slotted:
-    __slots__ = ('_kernel', '__unset', '__kernel')
-
-    def __init__(self, kernel):
-        self._kernel, self.__kernel = None, kernel
-
-    def score(self, x):
-        return times(x, self.__kernel)
-
-
-def in_a_closure(kernel):
-    return lambda x: times(x, kernel)
-
-
-def in_a_default(kernel):
-    return lambda x, kernel=kernel: times(x, kernel)
-
-
-def in_a_keyword_default(kernel):
-    return lambda x, *, kernel=kernel: times(x, kernel)
-
-
-def in_a_partial(kernel):
-    return functools.partial(times, kernel=kernel)
-
-
-def in_a_tuple(kernel):
-    kept = Pair(kernel, None)
-    return lambda x: times(x, kept.first)
-
-
-def in_another_function(kernel):
-    inner = in_a_closure(kernel)
-    return lambda x: inner(x)
-
-
-def in_an_attribute(kernel):
-    def function(x):
-        return times(x, function.kernel)
-    function.kernel = kernel
-    return function
-
-
-def in_a_global(kernel):
-    scope = {'kernel': kernel, 'times': times}
-    exec('def function(x):\n    return times(x, kernel)', scope)
-    return scope['function']
-
-
-def in_an_object(kernel):
-    return Scorer(kernel).score
-
-
-def in_an_object_that_is_called(kernel):
-    return Scorer(kernel)
-
-
-def in_an_object_with_slots(kernel):
-    return Slotted(kernel).score
-
-
-def in_an_object_of_an_object(kernel):
-    scorer = Scorer(None)
-    scorer.inner = Scorer(kernel)
-    return lambda x: scorer.inner.score(x)
-
-
-HOLDING = pytest.mark.parametrize('holding', [
-    in_a_closure, in_a_default, in_a_keyword_default, in_a_partial, in_a_tuple,
-    in_another_function, in_an_attribute, in_a_global, in_an_object,
-    in_an_object_that_is_called, in_an_object_with_slots,
-    in_an_object_of_an_object], ids=lambda holding: holding.__name__)
+HOLDING = pytest.mark.parametrize('holding', FUNCTIONS + METHODS,
+                                  ids=lambda holding: holding.__name__)
 
 
 @HOLDING
-def test_lambda_that_holds_a_weight(holding, assert_faithful):
+def test_clone_of_a_lambda_that_holds_a_weight_is_faithful(holding, assert_faithful):
     def build():
         return after_dense(lambda dense: layers.Lambda(
-            holding(dense.kernel), output_shape=(3,)), units=2)
+            holding(dense.kernel, times), output_shape=(3,)), units=2)
     assert_faithful(build)
-    model = build()
-    assert_equal_and_independent(model, clone_model(model))
 
 
 @HOLDING
-def test_activation_that_holds_a_weight(holding):
+def test_clone_has_an_activation_that_holds_its_own_weight(holding):
     model = after_dense(
-        lambda dense: layers.Dense(3, activation=holding(dense.kernel)))
+        lambda dense: layers.Dense(3, activation=holding(dense.kernel, times)))
     assert_equal_and_independent(model, clone_model(model))
 
 
 @HOLDING
-def test_activation_that_holds_a_function_that_holds_a_weight(holding):
+def test_clone_has_an_activation_whose_function_holds_its_own_weight(holding):
     model = after_dense(lambda dense: layers.Dense(
-        3, activation=lambda x, f=holding(dense.kernel): f(x)))
+        3, activation=lambda x, f=holding(dense.kernel, times): f(x)))
     assert_equal_and_independent(model, clone_model(model))
 
 
-def test_arguments_of_a_lambda_that_hold_a_layer(assert_faithful):
+def test_clone_has_its_own_layer_in_the_arguments_of_a_lambda(assert_faithful):
     def build():
         return after_dense(lambda dense: layers.Lambda(
             lambda x, layer: times(x, layer.kernel), output_shape=(3,),
             arguments={'layer': dense}), units=2)
     assert_faithful(build)
-    model = build()
-    clone = clone_model(model)
+    clone = clone_model(build())
     assert clone.layers[-1].arguments['layer'] is clone.layers[1]
-    assert_equal_and_independent(model, clone)
 
 
-def test_output_shape_of_a_lambda_that_holds_a_layer():
+def test_clone_has_its_own_layer_in_the_output_shape_of_a_lambda():
     model = after_dense(lambda dense: layers.Lambda(
         lambda x: 2 * x, output_shape=lambda shape: (shape[0], dense.units)))
     clone = clone_model(model)
@@ -477,12 +381,12 @@ class Doubler:
         return 2 * x
 
 
-def test_object_passed_to_a_layer():
-    model = after_dense(lambda dense: Keeper(Scorer(dense.kernel)))
+def test_clone_has_a_copy_of_an_object_that_holds_a_weight():
+    model = after_dense(lambda dense: Keeper(Scorer(dense.kernel, times)))
     clone = clone_model(model)
     assert type(clone.layers[-1].helper) is Scorer
     assert clone.layers[-1].helper is not model.layers[-1].helper
-    assert clone.layers[-1].helper.kernel is clone.layers[1].kernel
+    assert clone.layers[-1].helper.held is clone.layers[1].kernel
     assert_equal_and_independent(model, clone)
 
 
@@ -493,11 +397,11 @@ def test_object_that_holds_nothing_of_the_model_is_not_copied():
     assert_equal_and_independent(model, clone)
 
 
-def test_object_that_two_layers_hold_is_one_object():
+def test_clone_has_one_copy_of_an_object_that_two_layers_hold():
     x = layers.Input((3,), name='x')
     dense = layers.Dense(3)
     y = dense(x)
-    scorer = Scorer(dense.kernel)
+    scorer = Scorer(dense.kernel, times)
     clone = clone_model(Model(x, Keeper(scorer)(Keeper(scorer)(y))))
     first, second = clone.layers[-2:]
     assert first.helper is second.helper
@@ -511,7 +415,7 @@ class Parent:
         return len(self.children) * x
 
 
-def test_object_and_layer_that_hold_each_other():
+def test_clone_has_an_object_and_a_layer_that_hold_each_other():
     parent = Parent()
     layer = Keeper(parent)
     parent.children = [layer]
@@ -537,7 +441,7 @@ class Once:
         return times(x, self.kernel)
 
 
-def test_object_that_holds_a_weight_and_cannot_be_copied_is_refused():
+def test_object_that_holds_a_weight_and_cannot_be_copied_raises_an_error():
     model = after_dense(lambda dense: Keeper(Once(dense.kernel), name='keeper'))
     with pytest.raises(ValueError, match='keeper.*`Keeper`.*`Once`'):
         clone_model(model)
@@ -570,34 +474,30 @@ def with_attribute(make):
 
 
 @pytest.mark.parametrize('container', sorted(CONTAINERS))
-def test_layers_that_a_model_holds_in(container):
+def test_clone_has_its_own_layers_that_a_model_holds_in(container):
     model, clone = with_attribute(
         lambda dense: CONTAINERS[container](dense, dense))
     assert clone.attached.__class__ is model.attached.__class__
     assert {id(each) for each in flat(clone.attached)} == {id(clone.layers[1])}
 
 
-def test_tensor_that_a_model_holds():
-    model, clone = with_attribute(lambda dense: dense.output)
-    assert clone.attached is clone.layers[1].output
+@pytest.mark.parametrize('make, held', [
+    (lambda dense: dense.output, lambda clone: (clone.attached,
+                                                clone.layers[1].output)),
+    (lambda dense: dense.kernel, lambda clone: (clone.attached,
+                                                clone.layers[1].kernel)),
+    (lambda dense: dense.call, lambda clone: (clone.attached.__self__,
+                                              clone.layers[1])),
+    (lambda dense: lambda: dense, lambda clone: (clone.attached(),
+                                                 clone.layers[1])),
+], ids=['tensor', 'weight', 'method of a layer', 'function'])
+def test_clone_refers_to_its_own_where_the_model_holds_a(make, held):
+    model, clone = with_attribute(make)
+    found, expected = held(clone)
+    assert found is expected
 
 
-def test_weight_that_a_model_holds():
-    model, clone = with_attribute(lambda dense: dense.kernel)
-    assert clone.attached is clone.layers[1].kernel
-
-
-def test_method_of_a_layer_that_a_model_holds():
-    model, clone = with_attribute(lambda dense: dense.call)
-    assert clone.attached.__self__ is clone.layers[1]
-
-
-def test_function_that_a_model_holds():
-    model, clone = with_attribute(lambda dense: lambda: dense)
-    assert clone.attached() is clone.layers[1]
-
-
-def test_variable_that_a_model_holds():
+def test_clone_has_a_copy_of_a_variable_that_a_model_holds():
     model, clone = with_attribute(lambda dense: new_variable([1., 2.]))
     assert clone.attached is not model.attached
     clone.set_weights(model.get_weights())
@@ -606,14 +506,14 @@ def test_variable_that_a_model_holds():
     np.testing.assert_allclose(value_of(clone.attached), [1, 2])
 
 
-def test_model_of_the_same_layers_that_a_model_holds():
+def test_clone_has_its_own_model_of_the_same_layers():
     model, clone = with_attribute(lambda dense: Model(dense.input, dense.output))
     assert clone.attached is not model.attached
     assert clone.attached.layers[1] is clone.layers[1]
     assert clone.attached.outputs[0] is clone.layers[1].output
 
 
-def test_layer_outside_of_the_graph():
+def test_clone_has_its_own_layer_outside_of_the_graph():
     def make(dense):
         layer = layers.Dense(5, name='aside')
         layer.build((None, 7))
@@ -646,7 +546,7 @@ class ByLayer(layers.Layer):
                    for layer, factor in self.by_layer.items())
 
 
-def test_copied_layer_with_dicts_keyed_by_layers_and_their_ids():
+def test_clone_has_dicts_keyed_by_its_own_layers_and_their_ids():
     model = chain(lambda: ByLayer(lambda x: x))()
     layer, clone = (each.layers[-1] for each in (model, clone_model(model)))
     assert list(clone.by_layer) == clone.inner

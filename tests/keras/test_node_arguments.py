@@ -22,6 +22,18 @@ class Scale(keras.layers.Layer):
         return by * inputs * K.cast(K.expand_dims(mask), K.floatx())
 
 
+def scaled_model():
+    x = keras.Input(shape=(4,))
+    y = keras.layers.Embedding(6, 3, mask_zero=True)(x)
+    return keras.models.Model(x, Scale()(y, by=2))
+
+
+def assert_predicts_the_same(new_model, model):
+    data = np.array([[1, 2, 0, 0], [3, 4, 5, 0]])
+    np.testing.assert_allclose(
+        new_model.predict(data), model.predict(data), rtol=1e-5)
+
+
 def test_clone_functional_model_of_a_clone_has_masks_of_its_own():
     x = keras.Input(shape=(4,))
     y = keras.layers.Embedding(6, 3, mask_zero=True)(x)
@@ -31,44 +43,29 @@ def test_clone_functional_model_of_a_clone_has_masks_of_its_own():
 
     new_model = keras.models.clone_model(keras.models.clone_model(model))
     new_model.set_weights(weights)
-
-    data = np.array([[1, 2, 0, 0], [3, 4, 5, 0]])
-    np.testing.assert_allclose(
-        new_model.predict(data), model.predict(data), rtol=1e-5)
+    assert_predicts_the_same(new_model, model)
 
 
 def test_clone_functional_model_leaves_the_original_as_it_was():
-    x = keras.Input(shape=(4,))
-    y = keras.layers.Embedding(6, 3, mask_zero=True)(x)
-    model = keras.models.Model(x, Scale()(y, by=2))
+    model = scaled_model()
 
     keras.models.clone_model(model)
     again = keras.Input(shape=(4,))
     again = keras.models.Model(again, model(again))
-
-    data = np.array([[1, 2, 0, 0], [3, 4, 5, 0]])
-    np.testing.assert_allclose(
-        again.predict(data), model.predict(data), rtol=1e-5)
+    assert_predicts_the_same(again, model)
 
 
 def test_clone_functional_model_returns_a_clone_that_can_be_saved():
-    x = keras.Input(shape=(4,))
-    y = keras.layers.Embedding(6, 3, mask_zero=True)(x)
-    model = keras.models.Model(x, Scale()(y, by=2))
+    model = scaled_model()
 
     config = keras.models.clone_model(model).get_config()
     loaded = keras.models.Model.from_config(config, {'Scale': Scale})
     loaded.set_weights(model.get_weights())
-
-    data = np.array([[1, 2, 0, 0], [3, 4, 5, 0]])
-    np.testing.assert_allclose(
-        loaded.predict(data), model.predict(data), rtol=1e-5)
+    assert_predicts_the_same(loaded, model)
 
 
 def test_model_called_twice_takes_the_mask_of_each_input():
-    x = keras.Input(shape=(4,))
-    y = keras.layers.Embedding(6, 3, mask_zero=True)(x)
-    model = keras.models.Model(x, Scale()(y, by=2))
+    model = scaled_model()
 
     a, b = keras.Input(shape=(4,)), keras.Input(shape=(4,))
     twice = keras.models.Model([a, b], [model(a), model(b)])
@@ -80,17 +77,12 @@ def test_model_called_twice_takes_the_mask_of_each_input():
 
 
 def test_model_called_again_can_be_saved():
-    x = keras.Input(shape=(4,))
-    y = keras.layers.Embedding(6, 3, mask_zero=True)(x)
-    model = keras.models.Model(x, Scale()(y, by=2))
+    model = scaled_model()
 
     model(keras.Input(shape=(4,)))
     loaded = keras.models.Model.from_config(model.get_config(), {'Scale': Scale})
     loaded.set_weights(model.get_weights())
-
-    data = np.array([[1, 2, 0, 0], [3, 4, 5, 0]])
-    np.testing.assert_allclose(
-        loaded.predict(data), model.predict(data), rtol=1e-5)
+    assert_predicts_the_same(loaded, model)
 
 
 @pytest.mark.skipif(K.backend() != 'tensorflow',

@@ -14,6 +14,20 @@ import numpy as np
 import keras
 
 
+def assert_clone_predicts_the_same(model, data):
+    weights = [np.random.random(w.shape) for w in model.get_weights()]
+    model.set_weights(weights)
+
+    new_model = keras.models.clone_model(model)
+    assert len(new_model.layers) == len(model.layers)
+    assert len(new_model.weights) == len(weights)
+    new_model.set_weights(weights)
+
+    # Of a model with several outputs, the predictions are a list.
+    for new, old in zip(new_model.predict(data), model.predict(data)):
+        np.testing.assert_allclose(new, old, rtol=1e-5)
+
+
 def test_clone_functional_model_with_lambda_of_two_outputs():
     # The model of issue 12202, with outputs that differ.
     x = keras.Input(shape=(3,))
@@ -51,15 +65,7 @@ def test_clone_functional_model_with_layers_of_one_and_of_two_outputs():
     a, b = keras.layers.Lambda(lambda x: [x, 2 * x],
                                lambda shape: [shape, shape])(x)
     model = keras.models.Model(x, [keras.layers.Dense(2)(a), b])
-    weights = [np.random.random(w.shape) for w in model.get_weights()]
-    model.set_weights(weights)
-
-    new_model = keras.models.clone_model(model)
-    new_model.set_weights(weights)
-
-    data = np.random.random((2, 3))
-    for new, old in zip(new_model.predict(data), model.predict(data)):
-        np.testing.assert_allclose(new, old, rtol=1e-5)
+    assert_clone_predicts_the_same(model, np.random.random((2, 3)))
 
 
 def test_clone_functional_model_with_two_layers_of_one_class():
@@ -70,16 +76,7 @@ def test_clone_functional_model_with_two_layers_of_one_class():
                                lambda shape: [shape, shape])(b)
     a = keras.layers.Dense(3)(keras.layers.Dense(3)(a))
     model = keras.models.Model(x, keras.layers.concatenate([a, c, d]))
-    weights = [np.random.random(w.shape) for w in model.get_weights()]
-    model.set_weights(weights)
-
-    new_model = keras.models.clone_model(model)
-    assert len(new_model.weights) == len(weights)
-    new_model.set_weights(weights)
-
-    data = np.random.random((2, 3))
-    np.testing.assert_allclose(
-        new_model.predict(data), model.predict(data), rtol=1e-5)
+    assert_clone_predicts_the_same(model, np.random.random((2, 3)))
 
 
 def test_clone_functional_model_with_branches_of_different_depth():
@@ -89,16 +86,9 @@ def test_clone_functional_model_with_branches_of_different_depth():
     long = keras.layers.Dense(3)(keras.layers.Dense(3)(long))
     long = keras.layers.add([b, long])
     model = keras.models.Model([b, a], keras.layers.subtract([short, long]))
-    weights = [np.random.random(w.shape) for w in model.get_weights()]
-    model.set_weights(weights)
-
-    new_model = keras.models.clone_model(model)
-    assert len(new_model.layers) == len(model.layers)
-    new_model.set_weights(weights)
 
     data = [np.random.random((2, 3)), np.random.random((2, 3))]
-    np.testing.assert_allclose(
-        new_model.predict(data), model.predict(data), rtol=1e-5)
+    assert_clone_predicts_the_same(model, data)
 
 
 def test_clone_functional_model_with_and_without_mask_support():
@@ -108,15 +98,8 @@ def test_clone_functional_model_with_and_without_mask_support():
     a, b = keras.layers.Lambda(lambda x: [x, 2 * x],
                                lambda shape: [shape, shape])(y)
     model = keras.models.Model(x, [a, b])
-    weights = [np.random.random(w.shape) for w in model.get_weights()]
-    model.set_weights(weights)
-
-    new_model = keras.models.clone_model(model)
-    new_model.set_weights(weights)
-
-    data = np.array([[1, 2, 0, 0], [3, 4, 5, 0]])
-    for new, old in zip(new_model.predict(data), model.predict(data)):
-        np.testing.assert_allclose(new, old, rtol=1e-5)
+    assert_clone_predicts_the_same(
+        model, np.array([[1, 2, 0, 0], [3, 4, 5, 0]]))
 
 
 def test_clone_functional_model_with_one_mask_for_two_outputs():
@@ -135,15 +118,8 @@ def test_clone_functional_model_with_one_mask_for_two_outputs():
     a, b = TwoScales()(keras.layers.Embedding(6, 3, mask_zero=True)(x))
     model = keras.models.Model(
         x, [keras.layers.SimpleRNN(2)(a), keras.layers.SimpleRNN(2)(b)])
-    weights = [np.random.random(w.shape) for w in model.get_weights()]
-    model.set_weights(weights)
-
-    new_model = keras.models.clone_model(model)
-    new_model.set_weights(weights)
-
-    data = np.array([[1, 2, 0, 0], [3, 4, 5, 0]])
-    for new, old in zip(new_model.predict(data), model.predict(data)):
-        np.testing.assert_allclose(new, old, rtol=1e-5)
+    assert_clone_predicts_the_same(
+        model, np.array([[1, 2, 0, 0], [3, 4, 5, 0]]))
 
 
 def test_clone_functional_model_keeps_mask_of_nested_model():
@@ -152,15 +128,8 @@ def test_clone_functional_model_keeps_mask_of_nested_model():
         tokens, keras.layers.Embedding(6, 3, mask_zero=True)(tokens))
     x = keras.Input(shape=(4,))
     model = keras.models.Model(x, keras.layers.SimpleRNN(2)(embedding(x)))
-    weights = [np.random.random(w.shape) for w in model.get_weights()]
-    model.set_weights(weights)
-
-    new_model = keras.models.clone_model(model)
-    new_model.set_weights(weights)
-
-    data = np.array([[1, 2, 0, 0], [3, 4, 5, 0]])
-    np.testing.assert_allclose(
-        new_model.predict(data), model.predict(data), rtol=1e-5)
+    assert_clone_predicts_the_same(
+        model, np.array([[1, 2, 0, 0], [3, 4, 5, 0]]))
 
 
 def test_clone_functional_model_keeps_masks_of_nested_model_with_two_inputs():
@@ -171,16 +140,9 @@ def test_clone_functional_model_keeps_masks_of_nested_model_with_two_inputs():
     a, b = embedding(x)
     model = keras.models.Model(
         x, [keras.layers.SimpleRNN(2)(a), keras.layers.SimpleRNN(2)(b)])
-    weights = [np.random.random(w.shape) for w in model.get_weights()]
-    model.set_weights(weights)
-
-    new_model = keras.models.clone_model(model)
-    new_model.set_weights(weights)
-
     data = [np.array([[1, 2, 0, 0], [3, 4, 5, 0]]),
             np.array([[4, 0, 0, 0], [2, 1, 3, 0]])]
-    for new, old in zip(new_model.predict(data), model.predict(data)):
-        np.testing.assert_allclose(new, old, rtol=1e-5)
+    assert_clone_predicts_the_same(model, data)
 
 
 def test_clone_functional_model_keeps_mask_of_bidirectional():
@@ -189,15 +151,8 @@ def test_clone_functional_model_keeps_mask_of_bidirectional():
     y = keras.layers.Bidirectional(
         keras.layers.SimpleRNN(2, return_sequences=True))(y)
     model = keras.models.Model(x, keras.layers.SimpleRNN(2)(y))
-    weights = [np.random.random(w.shape) for w in model.get_weights()]
-    model.set_weights(weights)
-
-    new_model = keras.models.clone_model(model)
-    new_model.set_weights(weights)
-
-    data = np.array([[1, 2, 0, 0], [3, 4, 5, 0]])
-    np.testing.assert_allclose(
-        new_model.predict(data), model.predict(data), rtol=1e-5)
+    assert_clone_predicts_the_same(
+        model, np.array([[1, 2, 0, 0], [3, 4, 5, 0]]))
 
 
 def test_clone_functional_model_keeps_mask_of_compute_mask_alone():
@@ -212,15 +167,8 @@ def test_clone_functional_model_keeps_mask_of_compute_mask_alone():
     x = keras.Input(shape=(4,))
     y = Twice()(keras.layers.Embedding(6, 3, mask_zero=True)(x))
     model = keras.models.Model(x, keras.layers.SimpleRNN(2)(y))
-    weights = [np.random.random(w.shape) for w in model.get_weights()]
-    model.set_weights(weights)
-
-    new_model = keras.models.clone_model(model)
-    new_model.set_weights(weights)
-
-    data = np.array([[1, 2, 0, 0], [3, 4, 5, 0]])
-    np.testing.assert_allclose(
-        new_model.predict(data), model.predict(data), rtol=1e-5)
+    assert_clone_predicts_the_same(
+        model, np.array([[1, 2, 0, 0], [3, 4, 5, 0]]))
 
 
 def test_clone_functional_model_keeps_mask_of_second_output():
@@ -238,15 +186,8 @@ def test_clone_functional_model_keeps_mask_of_second_output():
     a, b = MaskedSecond()(keras.layers.Embedding(6, 3, mask_zero=True)(x))
     model = keras.models.Model(
         x, [keras.layers.SimpleRNN(2)(a), keras.layers.SimpleRNN(2)(b)])
-    weights = [np.random.random(w.shape) for w in model.get_weights()]
-    model.set_weights(weights)
-
-    new_model = keras.models.clone_model(model)
-    new_model.set_weights(weights)
-
-    data = np.array([[1, 2, 0, 0], [3, 4, 5, 0]])
-    for new, old in zip(new_model.predict(data), model.predict(data)):
-        np.testing.assert_allclose(new, old, rtol=1e-5)
+    assert_clone_predicts_the_same(
+        model, np.array([[1, 2, 0, 0], [3, 4, 5, 0]]))
 
 
 if __name__ == '__main__':

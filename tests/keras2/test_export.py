@@ -87,7 +87,10 @@ def test_file_without_a_main_block_gets_the_tests_at_its_end(checkout):
     commit(checkout)
     assert run(checkout).exit_code == 0
     text = (checkout / TESTS).read_text()
-    assert text.endswith('rtol=1e-5)\n') and '__main__' not in text
+    with open(prove.PULL_REQUEST_TESTS) as stream:
+        ours = stream.read().partition('\n\n\nif __name__')[0]
+    last = ours[ours.rindex('def test_'):]
+    assert text.endswith(last + '\n') and '__main__' not in text
 
 
 def test_text_of_the_pull_request_is_printed(checkout, installed):

@@ -3,8 +3,7 @@ import numpy as np
 import pytest
 from keras import backend as K
 from keras.layers import LSTM, Add, Dense, Embedding, Input, InputLayer
-from keras.models import (Model, Sequential, _clone_functional_model,
-                          _clone_sequential_model, clone_model)
+from keras.models import Model, Sequential, _clone_functional_model, clone_model
 
 from major_versions import chain
 
@@ -20,10 +19,6 @@ class Subclassed(Model):
 
     def compute_output_shape(self, input_shape):
         return (input_shape[0], 2)
-
-
-class Refined(Sequential):
-    pass
 
 
 def functional():
@@ -60,12 +55,6 @@ def test_guard_keras_inputs():
     assert_same_function(model, clone, [np.ones((2, 3)), np.ones((2, 3))])
 
 
-def test_tuple_of_keras_inputs():
-    model = functional()
-    clone = clone_model(model, input_tensors=(Input((3,)), Input((3,))))
-    assert_same_function(model, clone, [np.ones((2, 3)), np.ones((2, 3))])
-
-
 def test_guard_input_from_a_tensor_is_a_placeholder_in_the_clone():
     x = Input(tensor=K.variable(np.ones((2, 3))))
     model = Model(x, Dense(2)(x))
@@ -81,12 +70,6 @@ def test_placeholders_leave_no_unused_input_layer():
                                               K.placeholder((None, 3))])
     assert len(clone.layers) == len(model.layers)
     assert names(clone) == names(model)
-
-
-def test_keras_inputs_leave_no_unused_input_layer():
-    model = functional()
-    clone = clone_model(model, input_tensors=[Input((3,)), Input((3,))])
-    assert len(clone.layers) == len(model.layers)
 
 
 def test_guard_input_layer_that_is_given_keeps_its_name():
@@ -115,18 +98,6 @@ def test_guard_variable_as_input():
                                model.predict(np.ones((2, 3))), rtol=1e-5)
 
 
-@pytest.mark.parametrize('as_given', [lambda x: x, lambda x: [x]],
-                         ids=['tensor', 'list'])
-def test_sequential_on_a_keras_input(as_given):
-    model = sequential()
-    x = Input((3,))
-    clone = clone_model(model, input_tensors=as_given(x))
-    assert isinstance(clone, Sequential)
-    assert clone.inputs[0] is x
-    assert names(clone) == names(model)
-    assert_same_function(model, clone, np.ones((2, 3)))
-
-
 def test_model_on_the_output_of_a_layer():
     x = Input((4,))
     model, stem = functional(), Model(x, Dense(3)(x))
@@ -140,21 +111,6 @@ def test_model_on_the_output_of_a_layer():
     np.testing.assert_allclose(
         clone.predict(values),
         model.predict([stem.predict(values[0]), values[1]]), rtol=1e-5)
-
-
-def test_two_inputs_on_outputs_that_depend_on_one_input():
-    x = Input((4,))
-    clone = clone_model(functional(), input_tensors=[Dense(3)(x), Dense(3)(x)])
-    assert clone.inputs == [x]
-
-
-@pytest.mark.parametrize('make_model', [sequential, unbuilt])
-def test_sequential_on_the_output_of_a_layer(make_model):
-    x = Input((4,))
-    clone = clone_model(make_model(), input_tensors=Dense(3)(x))
-    assert not isinstance(clone, Sequential)
-    assert clone.inputs == [x]
-    assert clone.predict(np.ones((2, 4))).shape == (2, 2)
 
 
 def test_model_on_a_tensor_with_a_mask():
@@ -184,25 +140,31 @@ def test_nested_model_that_shares_the_input_of_a_model_cloned_onto_a_layer():
     assert clone.predict(np.ones((2, 4))).shape == (2, 3)
 
 
-def test_unbuilt_sequential_on_a_keras_input():
+def test_clone_of_an_unbuilt_sequential_is_built_on_a_keras_input():
     x = Input((3,))
     clone = clone_model(unbuilt(), input_tensors=x)
     assert isinstance(clone, Sequential) and clone.built
     assert clone.inputs[0] is x
 
 
-def test_class_of_a_sequential_is_kept():
-    model = Refined([Dense(2, input_shape=(3,))])
-    assert type(clone_model(model)) is Refined
+def test_clone_of_an_unbuilt_sequential_is_a_model_on_the_output_of_a_layer():
+    x = Input((4,))
+    clone = clone_model(unbuilt(), input_tensors=Dense(3)(x))
+    assert not isinstance(clone, Sequential)
+    assert clone.inputs == [x]
+    assert clone.predict(np.ones((2, 4))).shape == (2, 2)
 
 
-@pytest.mark.parametrize('clone', [clone_model, _clone_functional_model,
-                                   _clone_sequential_model])
-@pytest.mark.parametrize('value', [None, 'model', Dense(2)],
-                         ids=['None', 'string', 'layer'])
-def test_value_that_is_not_a_model_is_refused(clone, value):
-    with pytest.raises(ValueError, match=f'`model`.*{type(value).__name__}'):
-        clone(value)
+@pytest.mark.xfail(reason='the layers of the clone lose the weights they create')
+def test_guard_clone_of_an_unbuilt_sequential_has_weights():
+    clone = clone_model(unbuilt(), input_tensors=Input((3,)))
+    assert len(clone.weights) == 4
+
+
+def test_guard_clone_of_an_unbuilt_sequential_has_weights_once_it_is_built():
+    clone = clone_model(unbuilt())
+    clone.build((None, 3))
+    assert len(clone.weights) == 4
 
 
 def test_subclassed_model_is_refused():
@@ -218,15 +180,6 @@ def test_subclassed_model_with_input_tensors_is_refused():
 def test_sequential_is_refused_as_a_functional_model():
     with pytest.raises(ValueError, match='Sequential.*clone_model'):
         _clone_functional_model(sequential())
-
-
-@pytest.mark.parametrize('make_model, expected', [
-    (functional, 2), (sequential, 1), (unbuilt, 1)])
-@pytest.mark.parametrize('difference', [-1, 1], ids=['too few', 'too many'])
-def test_wrong_number_of_input_tensors_is_refused(make_model, expected, difference):
-    tensors = [Input((3,)) for _ in range(expected + difference)]
-    with pytest.raises(ValueError, match=f'`input_tensors`.*got {len(tensors)}'):
-        clone_model(make_model(), input_tensors=tensors)
 
 
 @pytest.mark.parametrize('value', [np.ones((2, 3)), None, 'x', 3.],

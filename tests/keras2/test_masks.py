@@ -95,15 +95,6 @@ def test_compute_mask_without_supports_masking_in_2_2_5_to_2_3_1(assert_faithful
     assert_faithful(build)
 
 
-def test_mask_of_a_lambda(assert_faithful):
-    def build():
-        x = Input((5, 3))
-        masked = Lambda(lambda t: 2 * t,
-                        mask=lambda t, mask: K.any(K.not_equal(t, 0), axis=-1))(x)
-        return Model(x, LSTM(2)(masked))
-    assert_faithful(build)
-
-
 def test_supports_masking_set_on_the_layer(assert_faithful):
     def build():
         words, embedded = masked_words()

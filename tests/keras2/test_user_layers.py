@@ -2,7 +2,6 @@
 
 `tests/common/test_user_code.py` has the ways that both major versions allow.
 """
-import collections
 import copy
 
 import numpy as np
@@ -12,40 +11,9 @@ from keras import backend as K
 from keras.layers import (RNN, Dense, Input, Lambda, Layer, Reshape, SimpleRNN,
                           SimpleRNNCell)
 from keras.layers.wrappers import Wrapper
-from keras.models import Model, clone_model, model_from_json
+from keras.models import Model, clone_model
 
 from major_versions import ONES, assert_same_outputs, chain
-
-Span = collections.namedtuple('Span', 'low high')
-
-
-class WholeModel(Layer):
-    """Its config contains a model as JSON."""
-
-    def __init__(self, inner, **kwargs):
-        super().__init__(**kwargs)
-        self.inner = model_from_json(inner) if isinstance(inner, str) else inner
-        assert isinstance(self.inner, Model)
-
-    def build(self, input_shape):
-        self._trainable_weights = self.inner.trainable_weights
-        super().build(input_shape)
-
-    def call(self, inputs):
-        return self.inner(inputs)
-
-    def compute_output_shape(self, input_shape):
-        return self.inner.compute_output_shape(input_shape)
-
-    def get_config(self):
-        return dict(super().get_config(), inner=self.inner.to_json())
-
-
-def test_guard_config_with_a_model_as_json():
-    model = chain(lambda: WholeModel(chain(lambda: Dense(2))()))()
-    clone = clone_model(model)
-    assert_same_outputs(model, clone)
-    assert clone.layers[-1].inner.layers[-1] is not model.layers[-1].inner.layers[-1]
 
 
 class KeepsConfig(Layer):
@@ -71,32 +39,6 @@ def test_guard_stored_config_can_be_serialized():
     clone = clone_model(clone_model(model))
     assert clone.layers[-1].kept == {'made': 'by hand'}
     assert clone.to_json() == model.to_json()
-
-
-class ContainersInConfig(Layer):
-    """Its config has containers of several classes, which it checks."""
-
-    def __init__(self, span, counts, order, **kwargs):
-        super().__init__(**kwargs)
-        assert type(span) is Span
-        assert type(counts) is collections.Counter
-        assert type(order) is collections.OrderedDict
-        self.span, self.counts, self.order = span, counts, order
-
-    def call(self, inputs):
-        first = next(iter(self.order.values()))
-        return (K.clip(inputs, self.span.low, self.span.high) *
-                self.counts.most_common(1)[0][1] + first)
-
-    def get_config(self):
-        return dict(super().get_config(), span=self.span, counts=self.counts,
-                    order=self.order)
-
-
-def test_guard_classes_of_the_containers_in_a_config(assert_faithful):
-    assert_faithful(chain(lambda: ContainersInConfig(
-        Span(-.1, .2), collections.Counter('aab'),
-        collections.OrderedDict([('z', 3.), ('a', 5.)]))))
 
 
 # Models with a custom constructor

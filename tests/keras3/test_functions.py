@@ -1,8 +1,7 @@
 """`clone_function`, `call_function`, `recursive` and `cache` work as released."""
 import keras
-import numpy as np
 import pytest
-from keras import Model, Sequential, layers, ops
+from keras import Model, Sequential, layers
 from keras.models import clone_model
 
 from major_versions import chain
@@ -101,16 +100,6 @@ def test_guard_dtype_policy(policy):
     clone = clone_model(model)
     assert clone.layers[-1].dtype_policy.name == policy
     assert clone.layers[-1].dtype_policy == model.layers[-1].dtype_policy
-
-
-def test_guard_quantized():
-    model = chain(lambda: layers.Dense(4))()
-    model.quantize('int8')
-    clone = clone_model(model)
-    clone.set_weights(model.get_weights())
-    value = np.ones((2, 3), 'float32')
-    np.testing.assert_allclose(ops.convert_to_numpy(clone(value)),
-                               ops.convert_to_numpy(model(value)), rtol=1e-5)
 
 
 def test_functional_input_flags_with_a_clone_function():

@@ -13,7 +13,8 @@ import pytest
 from keras import Model, Sequential, layers, ops
 from keras.models import clone_model
 
-from custom_objects import TWO, Bare, Both, Once, Pausing, Scale, gelu, relu
+from custom_objects import (
+    TWO, Bare, Both, Once, Pausing, Scale, StoresOtherValue, gelu, relu)
 from major_versions import RELEASE, chain
 
 REFUSED = 'disallowed by default|deserialization of a|Deserializing it is unsafe'
@@ -37,32 +38,69 @@ def scopes():
 
 
 class CodeInConfig(layers.Layer):
-    """Its config contains code that was never run."""
+    """Its config contains code, in a form that `make_code` determines."""
 
-    def __init__(self, function=None, **kwargs):
+    make_code = None
+    ran = []
+
+    def __init__(self, held=None, **kwargs):
         super().__init__(**kwargs)
-        self.function = function
+        self.held = held
 
     def call(self, inputs):
         return inputs
 
     def get_config(self):
-        function = layers.Lambda(lambda x: x).get_config()['function']
-        return {**super().get_config(), 'function': {
-            'class_name': '__lambda__', 'config': {'value': function['config']}}}
+        return {**super().get_config(), 'held': self.make_code()}
 
     @classmethod
     def from_config(cls, config):
-        config['function'] = keras.saving.deserialize_keras_object(
-            config['function'])
+        config['held'] = keras.saving.deserialize_keras_object(config['held'])
+        if callable(config['held']):
+            config['held'](0.)
         return cls(**config)
 
 
-def test_guard_code_in_a_config_is_not_deserialized():
-    created = []
-    with contextlib.suppress(ValueError):
-        created.append(clone_model(chain(CodeInConfig)()).layers[-1].function)
-    assert created in ([], [None])
+def code_of_a_function():
+    function = layers.Lambda(
+        lambda x: CodeInConfig.ran.append(x) or x).get_config()['function']
+    return {'class_name': '__lambda__', 'config': {'value': function['config']}}
+
+
+def code_of_a_layer():
+    layer = layers.Lambda(lambda x: CodeInConfig.ran.append(x) or x)
+    return {'module': 'keras.layers', 'class_name': 'Lambda',
+            'registered_name': None, 'config': layer.get_config()}
+
+
+@pytest.mark.parametrize('make_code', [
+    code_of_a_function,
+    pytest.param(code_of_a_layer, marks=REFUSED_BY_LAMBDA)],
+    ids=['guard function', 'guard layer'])
+def test_code_in_a_config_never_runs(make_code, monkeypatch):
+    monkeypatch.setattr(CodeInConfig, 'make_code', staticmethod(make_code))
+    monkeypatch.setattr(CodeInConfig, 'ran', [])
+    model = chain(lambda: StoresOtherValue(.5), CodeInConfig)()
+    try:
+        clone_model(model)
+    except (TypeError, ValueError):
+        pass
+    assert not CodeInConfig.ran
+
+
+@pytest.mark.parametrize('own', [lambda x: 2 * x, gelu], ids=['lambda', 'named'])
+def test_guard_code_in_a_config_never_runs_next_to_functions(own, monkeypatch):
+    monkeypatch.setattr(CodeInConfig, 'make_code', staticmethod(code_of_a_function))
+    monkeypatch.setattr(CodeInConfig, 'ran', [])
+    layer = CodeInConfig()
+    layer.held = own
+    try:
+        clone = clone_model(chain(lambda: layers.Lambda(own), lambda: layer)())
+    except ValueError:
+        pass
+    else:
+        assert clone.layers[-1].held is own
+    assert not CodeInConfig.ran
 
 
 def loader_of_file(model, tmp_path):

@@ -2,19 +2,14 @@
 
 `tests/common/test_user_code.py` has the ways that both major versions allow.
 """
-import collections
 import copy
-import dataclasses
-import functools
 
 import keras
 import pytest
 from keras import Model, Sequential, activations, layers
 from keras.models import clone_model
 
-from major_versions import ONES, WithInner, assert_same_outputs, chain
-
-Span = collections.namedtuple('Span', 'low high')
+from major_versions import ONES, assert_same_outputs, chain
 
 
 class FunctionInConfig(layers.Layer):
@@ -35,94 +30,6 @@ class FunctionInConfig(layers.Layer):
 
 def test_guard_function_itself_in_a_config(assert_faithful):
     assert_faithful(chain(lambda: FunctionInConfig(activations.gelu)))
-
-
-class WholeModel(WithInner):
-    """Its config contains a model as JSON."""
-
-    def get_config(self):
-        return {**super().get_config(), 'inner': self.inner.to_json()}
-
-    @classmethod
-    def from_config(cls, config):
-        return cls(keras.models.model_from_json(config.pop('inner')), **config)
-
-
-def test_guard_config_with_a_model_as_json(assert_faithful):
-    assert_faithful(chain(lambda: WholeModel(chain(
-        lambda: layers.Dense(3), layers.BatchNormalization)())))
-
-
-@functools.lru_cache(maxsize=None)
-def number_of(items):
-    return float(sum(len(str(value)) for _, value in items))
-
-
-class ConfigAsKey(layers.Layer):
-    """Uses its config as the key of a cache."""
-
-    def __init__(self, activation, units=3, **kwargs):
-        super().__init__(**kwargs)
-        self.config = {'activation': activation, 'units': units}
-        self.factor = number_of(tuple(sorted(self.config.items())))
-        self.f = activations.get(activation)
-
-    def call(self, inputs):
-        return self.factor * self.f(inputs)
-
-    def get_config(self):
-        return {**super().get_config(), **self.config}
-
-
-def test_guard_config_as_the_key_of_a_cache(assert_faithful):
-    assert_faithful(chain(lambda: ConfigAsKey('tanh', 4)))
-
-
-class Attributes(dict):
-    """A dict whose items are also attributes."""
-    __getattr__ = dict.__getitem__
-
-
-@dataclasses.dataclass(frozen=True)
-class Settings:
-    units: int = 4
-    rates: tuple = (.1, .2)
-
-
-class ObjectsInConfig(layers.Layer):
-    """Its config has objects of several classes, which it checks."""
-
-    def __init__(self, span, counts, order, table, entries, settings, **kwargs):
-        super().__init__(**kwargs)
-        assert type(span) is Span
-        assert type(counts) is collections.Counter
-        assert type(order) is collections.OrderedDict
-        assert type(table) is collections.defaultdict
-        assert type(settings) is Settings
-        self.kept = span, counts, order, table, entries, settings
-        self.numbers = [
-            span.high, counts.most_common(1)[0][1], next(iter(order.values())),
-            table['missing'], entries.units, hash(settings) and settings.rates[0]]
-
-    def call(self, inputs):
-        for number in self.numbers:
-            inputs = 2 * inputs + number
-        return inputs
-
-    def get_config(self):
-        span, counts, order, table, entries, settings = self.kept
-        return {**super().get_config(), 'span': Span(*span),
-                'counts': collections.Counter(dict(counts)),
-                'order': collections.OrderedDict(order),
-                'table': collections.defaultdict(float, table),
-                'entries': Attributes(entries), 'settings': settings}
-
-
-def test_guard_classes_of_the_objects_in_a_config(assert_faithful):
-    assert_faithful(chain(lambda: ObjectsInConfig(
-        Span(-1, 2), collections.Counter('aab'),
-        collections.OrderedDict([('z', 3.), ('a', 5.)]),
-        collections.defaultdict(float), Attributes(units=3), Settings())))
 
 
 class Target(Model):

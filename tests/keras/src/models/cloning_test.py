@@ -161,6 +161,10 @@ class CloneCustomClassesTest(testing.TestCase):
         def call(self, x, states):
             return 2 * x, states
 
+    def assert_clone_doubles(self, model, shape=(1, 3)):
+        x = np.ones(shape)
+        self.assertAllClose(clone_model(model)(x), 2 * x)
+
     @parameterized.named_parameters(
         ("sequential", lambda layer: models.Sequential([layer])),
         (
@@ -172,22 +176,18 @@ class CloneCustomClassesTest(testing.TestCase):
     def test_sublayer(self, wrap):
         inputs = layers.Input((2, 3))
         model = models.Model(inputs, wrap(self.Scale(2))(inputs))
-        x = np.ones((1, 2, 3))
-        clone = clone_model(clone_model(model))
-        self.assertAllClose(clone(x), 2 * x)
+        self.assert_clone_doubles(clone_model(model), (1, 2, 3))
 
     def test_functional_model(self):
         inner_inputs = layers.Input((3,))
         inner = models.Model(inner_inputs, self.Scale(2)(inner_inputs))
         model = models.Sequential([layers.Input((3,)), inner])
-        x = np.ones((1, 3))
-        self.assertAllClose(clone_model(model)(x), 2 * x)
+        self.assert_clone_doubles(model)
 
     def test_cell(self):
         layer = layers.RNN(self.Cell(), return_sequences=True)
         model = models.Sequential([layers.Input((2, 3)), layer])
-        x = np.ones((1, 2, 3))
-        self.assertAllClose(clone_model(model)(x), 2 * x)
+        self.assert_clone_doubles(model, (1, 2, 3))
 
     def test_name_of_a_builtin(self):
         class Identity(layers.Layer):
@@ -196,8 +196,7 @@ class CloneCustomClassesTest(testing.TestCase):
 
         inner = models.Sequential([layers.Identity(), Identity()])
         model = models.Sequential([layers.Input((3,)), inner])
-        x = np.ones((1, 3))
-        self.assertAllClose(clone_model(model)(x), 2 * x)
+        self.assert_clone_doubles(model)
 
     def test_guard_two_classes_of_one_name_are_not_mistaken(self):
         class Scale(layers.Layer):
@@ -352,6 +351,10 @@ class CloneInputTensorsTest(testing.TestCase):
         a, b = layers.Input((3,), name="a"), layers.Input((3,), name="b")
         return models.Model(structure(a, b), layers.Subtract()([a, b]))
 
+    def assert_subtracts(self, clone, structure):
+        two, one = np.full((1, 3), 2.0), np.ones((1, 3))
+        self.assertAllClose(clone(structure(two, one)), one)
+
     def test_list_of_one_tensor(self):
         inputs = layers.Input((3,))
         model = models.Model(inputs, layers.Identity()(inputs))
@@ -374,15 +377,13 @@ class CloneInputTensorsTest(testing.TestCase):
         model = self.get_model(structure)
         x, y = layers.Input((3,), name="a"), layers.Input((3,), name="b")
         clone = clone_model(model, input_tensors=[x, y])
-        two, one = np.full((1, 3), 2.0), np.ones((1, 3))
-        self.assertAllClose(clone(structure(two, one)), one)
+        self.assert_subtracts(clone, structure)
 
     def test_guard_list_for_list(self):
         model = self.get_model(lambda a, b: [a, b])
         x, y = layers.Input((3,)), layers.Input((3,))
         clone = clone_model(model, input_tensors=[x, y])
-        two, one = np.full((1, 3), 2.0), np.ones((1, 3))
-        self.assertAllClose(clone([two, one]), one)
+        self.assert_subtracts(clone, lambda a, b: [a, b])
 
     @parameterized.named_parameters(
         ("too_many", lambda x: [x, x, x]),
@@ -425,6 +426,11 @@ class CloneNormalizationTest(testing.TestCase):
             layer.adapt(self.x)
         return models.Sequential([layers.Input((2,)), layer])
 
+    def get_clone(self, model):
+        clone = clone_model(model)
+        clone.set_weights(model.get_weights())
+        return clone
+
     @parameterized.named_parameters(
         ("last_axis", {}),
         ("no_axis", {"axis": None}),
@@ -434,8 +440,7 @@ class CloneNormalizationTest(testing.TestCase):
     )
     def test_weights_of_the_original(self, kwargs):
         model = self.get_model(**kwargs)
-        clone = clone_model(model)
-        clone.set_weights(model.get_weights())
+        clone = self.get_clone(model)
         self.assertAllClose(clone(self.x), model(self.x))
         self.assertEqual(
             standardize_dtype(clone(self.x).dtype),
@@ -453,8 +458,7 @@ class CloneNormalizationTest(testing.TestCase):
         from tensorflow import data as tf_data
 
         model = self.get_model()
-        clone = clone_model(model)
-        clone.set_weights(model.get_weights())
+        clone = self.get_clone(model)
         dataset = tf_data.Dataset.from_tensor_slices(self.x).batch(2)
         for output in dataset.map(clone.layers[0]):
             self.assertAllClose(output, model(self.x))
@@ -469,8 +473,7 @@ class CloneNormalizationTest(testing.TestCase):
 
     def test_guard_mean_and_variance_of_the_constructor(self):
         model = self.get_model(mean=[2.0, 7.0], variance=[1.0, 4.0])
-        clone = clone_model(model)
-        clone.set_weights(model.get_weights())
+        clone = self.get_clone(model)
         self.assertAllClose(clone(self.x), [[-1.0, -1.0], [1.0, 1.0]])
 
     def test_guard_attributes(self):

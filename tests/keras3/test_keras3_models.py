@@ -1,22 +1,18 @@
-"""Properties of models: inputs, classes, state, compilation."""
+"""Properties of models that only Keras 3 has: inputs, arguments, state.
+
+`tests/common/test_models.py` has those that both major versions have.
+"""
 import keras
 import numpy as np
 import pytest
 from keras import Model, Sequential, layers, ops
 from keras.models import clone_model
 
-from custom_objects import Scale, gelu
+from custom_objects import gelu
 from major_versions import chain
 
 SPARSE = keras.backend.backend() in ('tensorflow', 'jax')
 RAGGED = keras.backend.backend() == 'tensorflow'
-
-
-class Branded(Model):
-    """A model class with a method of its own."""
-
-    def brand(self):
-        return self.name
 
 
 class WithArguments(Model):
@@ -52,14 +48,6 @@ class Stack(Model):
         return {'units': self.units, 'name': self.name}
 
 
-class SequentialWithUnits(Sequential):
-    """A `Sequential` model whose constructor takes other arguments."""
-
-    def __init__(self, units):
-        super().__init__([keras.Input((3,), name='x'), layers.Dense(units)])
-        self.units = units
-
-
 class Subclassed(Model):
     """A subclassed model: its graph is defined by its code."""
 
@@ -86,7 +74,7 @@ class Subclassed(Model):
         not RAGGED, reason='the backend has no ragged tensors')),
 ], ids=lambda flags: ' '.join(flags) or 'unnamed')
 @pytest.mark.parametrize('model_class', ['functional', 'sequential'])
-def test_input(flags, model_class):
+def test_clone_has_an_input_with_the_same(flags, model_class):
     x = keras.Input((3,), **flags)
     layer = layers.Identity()
     model = Sequential([x, layer]) if model_class == 'sequential' else Model(
@@ -98,7 +86,7 @@ def test_input(flags, model_class):
     assert clone.inputs[0] is not model.inputs[0]
 
 
-def test_optional_input_that_is_omitted():
+def test_clone_accepts_that_an_optional_input_is_omitted():
     a, b = keras.Input((3,), name='a'), keras.Input((3,), name='b', optional=True)
 
     class First(layers.Layer):
@@ -114,25 +102,7 @@ def test_optional_input_that_is_omitted():
         ops.convert_to_numpy(clone([value, None])), value)
 
 
-@pytest.mark.parametrize('trainable', [True, False], ids=['guard True', 'False'])
-def test_trainable_of_models_and_layers(trainable):
-    model = chain(chain(lambda: layers.Dense(2)), lambda: layers.Dense(2))()
-    model.trainable = trainable
-    model.layers[1].trainable = not trainable
-    clone = clone_model(model)
-    assert clone.trainable is trainable
-    assert clone.layers[1].trainable is not trainable
-    assert clone.layers[2].trainable is trainable
-    assert len(clone.trainable_weights) == len(model.trainable_weights)
-
-
-def test_guard_class_of_a_functional_model():
-    x = keras.Input((3,), name='x')
-    clone = clone_model(Branded(x, layers.Dense(2)(x), name='mine'))
-    assert clone.brand() == 'mine'
-
-
-def test_required_argument_of_a_functional_class(assert_faithful):
+def test_clone_has_a_required_argument_of_a_functional_class(assert_faithful):
     def build():
         x = keras.Input((3,), name='x')
         return WithArguments(x, layers.Dense(2)(x), factor=3.)
@@ -140,7 +110,7 @@ def test_required_argument_of_a_functional_class(assert_faithful):
     assert type(clone_model(build())) is WithArguments
 
 
-def test_layer_passed_to_a_functional_class():
+def test_clone_has_its_own_layer_passed_to_a_functional_class():
     x = keras.Input((3,), name='x')
     dense = layers.Dense(2)
     model = WithArguments(x, dense(x), factor=3., layer=dense)
@@ -148,28 +118,20 @@ def test_layer_passed_to_a_functional_class():
     assert clone.layer is clone.layers[-1]
 
 
-def test_argument_with_a_default_of_a_functional_class():
+def test_clone_has_an_optional_argument_of_a_functional_class():
     x = keras.Input((3,), name='x')
     model = WithOptionalArgument(x, layers.Dense(2)(x), factor=3.)
     assert clone_model(model).factor == 3.
 
 
-@pytest.mark.parametrize('make', [Stack, SequentialWithUnits])
-def test_class_whose_constructor_creates_the_graph(make, assert_faithful):
-    assert_faithful(lambda: make(2))
-    clone = clone_model(make(2))
-    assert type(clone) is make
-    assert clone.units == 2
-
-
-def test_metric_of_a_functional_class_is_not_shared():
+def test_clone_has_its_own_metric_of_a_functional_class():
     model = Stack(2)
     clone = clone_model(model)
     assert clone.seen is not model.seen
     assert clone.seen.name == 'seen'
 
 
-def test_subclassed_model():
+def test_clone_of_a_subclassed_model_computes_the_same():
     model = Subclassed(gelu)
     value = np.ones((2, 3), 'float32')
     expected = ops.convert_to_numpy(model(value))
@@ -180,102 +142,13 @@ def test_subclassed_model():
     np.testing.assert_allclose(ops.convert_to_numpy(clone(value)), expected)
 
 
-def test_guard_subclassed_model_in_a_functional_one(assert_faithful):
+def test_guard_clone_of_a_model_in_a_functional_one_is_faithful(assert_faithful):
     assert_faithful(chain(lambda: Subclassed(gelu)))
 
 
-@pytest.mark.parametrize('value', [None, 3, 'model', layers.Dense, object()])
-def test_value_that_is_not_a_model_is_refused(value):
-    with pytest.raises(ValueError, match='`model`.*Received'):
-        clone_model(value)
-
-
-def test_guard_unknown_argument_is_refused():
+def test_guard_unknown_argument_raises_an_error():
     with pytest.raises(ValueError, match='Unexpected keyword.*inputs'):
         clone_model(chain(lambda: layers.Dense(2))(), inputs=None)
-
-
-def double_loss(y, y_pred):
-    return 2 * ops.mean(ops.square(y - y_pred))
-
-
-class Error(keras.losses.Loss):
-    def __init__(self, factor=2., **kwargs):
-        super().__init__(**kwargs)
-        self.factor = factor
-
-    def call(self, y, y_pred):
-        return self.factor * ops.mean(ops.abs(y - y_pred))
-
-    def get_config(self):
-        return {**super().get_config(), 'factor': self.factor}
-
-
-class Largest(keras.metrics.Metric):
-    def __init__(self, name='largest', **kwargs):
-        super().__init__(name=name, **kwargs)
-        self.largest = self.add_variable((), 'zeros')
-
-    def update_state(self, y, y_pred, sample_weight=None):
-        self.largest.assign(ops.maximum(self.largest, ops.max(y_pred)))
-
-    def result(self):
-        return ops.convert_to_tensor(self.largest)
-
-
-class Descent(keras.optimizers.SGD):
-    pass
-
-
-class Warm(keras.optimizers.schedules.LearningRateSchedule):
-    def __init__(self, rate):
-        self.rate = rate
-
-    def __call__(self, step):
-        return self.rate * ops.cast(step + 1, 'float32')
-
-    def get_config(self):
-        return {'rate': self.rate}
-
-
-@pytest.mark.parametrize('arguments', [
-    lambda: {'loss': 'mse', 'optimizer': 'adam', 'metrics': ['mae']},
-    lambda: {'loss': double_loss},
-    lambda: {'loss': lambda y, y_pred: ops.mean(y_pred)},
-    lambda: {'loss': Error(3.)},
-    lambda: {'loss': 'mse', 'metrics': [Largest(), double_loss]},
-    lambda: {'loss': 'mse', 'optimizer': Descent(.1)},
-    lambda: {'loss': 'mse', 'optimizer': keras.optimizers.SGD(Warm(.1))},
-], ids=['guard', 'function', 'lambda', 'loss', 'metrics', 'optimizer', 'schedule'])
-@pytest.mark.parametrize('build', [
-    chain(lambda: Scale(2.), lambda: layers.Dense(2)),
-    lambda: Sequential([keras.Input((3,)), layers.Dense(2)]),
-], ids=['functional', 'sequential'])
-def test_compiled(arguments, build):
-    model = build()
-    model.compile(**{'optimizer': 'sgd', **arguments()})
-    clone = clone_model(model)
-    clone.set_weights(model.get_weights())
-    assert clone.compiled
-    assert isinstance(clone.optimizer, type(model.optimizer))
-    assert clone.optimizer is not model.optimizer
-    x, y = np.ones((4, 3), 'float32'), np.zeros((4, 2), 'float32')
-    expected = model.fit(x, y, epochs=2, verbose=0).history
-    found = clone.fit(x, y, epochs=2, verbose=0).history
-    assert found.keys() == expected.keys()
-    for name in expected:
-        np.testing.assert_allclose(found[name], expected[name], rtol=1e-4)
-
-
-def test_state_of_a_metric_is_not_shared():
-    model = chain(lambda: layers.Dense(2))()
-    metric = Largest()
-    model.compile('sgd', 'mse', metrics=[metric])
-    clone = clone_model(model)
-    clone.set_weights(model.get_weights())
-    x, y = np.ones((4, 3), 'float32'), np.ones((4, 2), 'float32')
-    clone.evaluate(x, y, verbose=0)
-    np.testing.assert_allclose(ops.convert_to_numpy(metric.result()), 0)
 
 
 @keras.saving.register_keras_serializable('test_models')
@@ -291,7 +164,7 @@ class BuildsInCall(Model):
         return {}
 
 
-def test_guard_subclassed_model_that_was_built_and_not_called():
+def test_guard_clone_of_a_model_that_was_built_and_not_called_computes_the_same():
     model = BuildsInCall()
     model.build((None, 3))
     clone, value = clone_model(model), np.ones((2, 3))
@@ -301,13 +174,13 @@ def test_guard_subclassed_model_that_was_built_and_not_called():
     np.testing.assert_allclose(clone(value), outputs[0], rtol=1e-6)
 
 
-def test_guard_layer_that_is_no_model_is_created_again():
+def test_guard_clone_of_a_layer_that_is_no_model_is_a_new_layer():
     layer = layers.Dense(3, name='dense')
     clone = clone_model(layer)
     assert clone is not layer and clone.get_config() == layer.get_config()
 
 
-def test_guard_paths_of_weights_within_a_scope():
+def test_guard_clone_has_the_scope_in_the_paths_of_its_weights():
     with keras.name_scope('outer'):
         model = keras.Sequential([layers.Input((3,)), layers.Dense(2, name='dense')])
         clone = clone_model(model)

@@ -1,0 +1,103 @@
+"""Shared layers stay shared, and models of models are cloned at every depth."""
+import pytest
+from keras.layers import (Add, BatchNormalization, Dense, Input, InputLayer, Reshape,
+                          Subtract, TimeDistributed)
+from keras.models import Model, Sequential, clone_model
+
+from custom_objects import Holder, gelu
+from major_versions import chain
+
+
+def with_a_layer_called_several_times():
+    a, b = Input((3,), name='a'), Input((3,), name='b')
+    shared = Dense(3)
+    return Model([a, b], [shared(shared(a)), shared(b)])
+
+
+def with_a_layer_of_a_nested_model():
+    shared, x = Dense(3), Input((3,), name='x')
+    inner = chain(lambda: shared)()
+    return Model(x, [inner(x), shared(x)])
+
+
+def with_a_layer_of_two_nested_models():
+    shared, x = Dense(3), Input((3,), name='x')
+    first, second = chain(lambda: shared)(), Sequential([shared])
+    return Model(x, second(first(x)))
+
+
+def with_a_layer_of_a_wrapper():
+    shared, x = Dense(3), Input((3,), name='x')
+    y = TimeDistributed(shared)(Reshape((1, 3))(x))
+    return Model(x, [y, shared(x)])
+
+
+def with_a_layer_of_two_wrappers():
+    shared, x = Dense(3), Input((3,), name='x')
+    return Model(x, Holder([shared])(Holder([shared])(x)))
+
+
+def with_a_layer_built_for_another_shape():
+    shared, x = Dense(3), Input((2, 3), name='x')
+    first = TimeDistributed(shared)(x)
+    second = Sequential([Dense(3), shared])(x)
+    return Model(x, Subtract()([first, second]))
+
+
+def with_a_nested_model_on_the_same_input():
+    x = Input((3,), name='x')
+    hidden = Dense(3)(x)
+    encoder = Model(x, [hidden, Dense(2)(hidden)])
+    decoder = chain(lambda: Dense(2))()
+    return Model(x, [decoder(encoder(x)[0]), hidden])
+
+
+def three_levels_deep_and_called_twice():
+    inner = chain(chain(chain(lambda: Dense(3)), BatchNormalization))()
+    a, b = Input((3,), name='a'), Input((3,), name='b')
+    return Model([a, b], Add()([inner(a), inner(b)]))
+
+
+def sequential_with_an_input_layer():
+    return Sequential([InputLayer((3,)), Dense(2)])
+
+
+def sequential_with_a_layer_twice():
+    dense = Dense(3)
+    return Sequential([InputLayer((3,)), dense, dense])
+
+
+def sequential_built_explicitly():
+    model = Sequential([Dense(3), Dense(2)])
+    model.build((None, 3))
+    return model
+
+
+def with_a_sequential_not_built_yet():
+    return chain(lambda: Sequential([Dense(3, activation=gelu), Dense(2)]))()
+
+
+@pytest.mark.parametrize('build', [
+    with_a_layer_called_several_times, with_a_layer_of_a_nested_model,
+    with_a_layer_of_two_nested_models, with_a_layer_of_a_wrapper,
+    with_a_layer_of_two_wrappers, with_a_layer_built_for_another_shape,
+    with_a_nested_model_on_the_same_input, three_levels_deep_and_called_twice,
+    sequential_with_an_input_layer, sequential_with_a_layer_twice,
+    sequential_built_explicitly, with_a_sequential_not_built_yet])
+def test_clone_is_faithful(build, assert_faithful):
+    assert_faithful(build)
+
+
+def test_clone_has_the_input_that_is_an_output():
+    x = Input((3,))
+    clone = clone_model(Model(x, [x, Dense(2)(x)]))
+    assert clone.outputs[0] is clone.inputs[0]
+
+
+def test_guard_clone_of_a_sequential_not_built_yet_is_not_built():
+    model = Sequential([Dense(3), Dense(2)])
+    clone = clone_model(model)
+    assert not clone.built
+    assert [layer.name for layer in clone.layers] == [
+        layer.name for layer in model.layers]
+    assert clone.layers[0] is not model.layers[0]

@@ -1,0 +1,368 @@
+"""State that is neither in a config nor in the weights is cloned.
+
+Constructor arguments that are missing in the config, attributes that were set later,
+`trainable` of inner layers.
+"""
+import numpy as np
+import pytest
+from keras import activations, initializers, layers, regularizers
+from keras.models import Sequential, clone_model
+from keras_clone.check.gallery import ops
+
+from custom_objects import StoresOtherValue, gelu
+from major_versions import (
+    IS_KERAS2, ONES, build_inner, call_inner, chain, constant)
+
+# On Keras 2, the outputs of a layer are computed when it is called, and not again.
+WHEN = pytest.mark.parametrize('when', ['before its call'] if IS_KERAS2 else [
+    'before its call', 'after its call'])
+
+
+def model_with_changed(layer, change, when):
+    """Returns a model of a layer that is changed before or after it is called."""
+    if when == 'before its call':
+        change(layer)
+    model = chain(lambda: layer, shape=(4, 3))()
+    if when == 'after its call':
+        change(layer)
+    return model
+
+
+# Arguments that are missing in the config
+
+
+class StoresOtherValueWithDefault(StoresOtherValue):
+    def __init__(self, rate=.5, **kwargs):
+        super().__init__(rate, **kwargs)
+
+
+class SeveralWeights(layers.Layer):
+    """Its argument sets the number of its weights."""
+
+    def __init__(self, count=2, **kwargs):
+        super().__init__(**kwargs)
+        self.count = count
+
+    def build(self, input_shape):
+        self.factors = [
+            self.add_weight(name=f'factor_{i}', shape=(3,), initializer='uniform')
+            for i in range(self.count)]
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return sum(factor * inputs for factor in self.factors)
+
+
+class PopsArguments(layers.Dense):
+    """Pops its own arguments from `**kwargs`."""
+
+    def __init__(self, *args, **kwargs):
+        self.offset = kwargs.pop('offset')
+        self.function = kwargs.pop('function', None)
+        super().__init__(*args, **kwargs)
+
+    def call(self, inputs):
+        outputs = super().call(inputs) + self.offset
+        return self.function(outputs) if self.function else outputs
+
+
+class ScaledDense(layers.Dense):
+    """Its config is that of its base class."""
+
+    def __init__(self, units, scale=1., **kwargs):
+        super().__init__(units, **kwargs)
+        self.scale = scale
+
+    def call(self, inputs):
+        return self.scale * super().call(inputs)
+
+
+class AppliesInOrder(layers.Layer):
+    """Takes layers as positional arguments, and applies them in order."""
+
+    def __init__(self, first, *others, factor=1., **kwargs):
+        super().__init__(**kwargs)
+        self.first, self._others, self._factor = first, others, factor
+
+    def build(self, input_shape):
+        build_inner(self, (self.first,) + self._others, input_shape)
+
+    def call(self, inputs):
+        for layer in (self.first,) + self._others:
+            inputs = call_inner(layer, inputs)
+        return self._factor * inputs
+
+
+class Table(layers.Layer):
+    """Stores its arguments under other names: functions, an initializer, arrays."""
+
+    def __init__(self, function, initializer, tables, then=ops.tanh, **kwargs):
+        super().__init__(**kwargs)
+        self._function, self._initializer = function, initializer
+        self._then = then
+        factors, self._offset = tables
+        self._factors = constant(factors)
+
+    def build(self, input_shape):
+        self.scale = self.add_weight(name='scale', shape=(3,),
+                                     initializer=self._initializer)
+        super().build(input_shape)
+
+    def call(self, inputs):
+        scaled = self.scale * self._factors * inputs + self._offset
+        return self._then(self._function(scaled))
+
+
+class Settings:
+    def __init__(self):
+        self.factors = np.array([1., 2., 3.], 'float32')
+
+
+class Configured(layers.Layer):
+    """Takes an object with settings."""
+
+    def __init__(self, settings=None, **kwargs):
+        super().__init__(**kwargs)
+        self.settings = settings
+
+    def call(self, inputs):
+        return inputs * constant(self.settings.factors) if self.settings else inputs
+
+
+class ConfigWithoutSettings(Configured):
+    def get_config(self):
+        return layers.Layer.get_config(self)
+
+
+class RandomMatrix(layers.Layer):
+    """Draws a matrix and a number in its constructor, and computes with them."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.matrix = np.random.uniform(size=(3, 3)).astype('float32')
+        self.factor = np.random.rand()
+
+    def call(self, inputs):
+        return self.factor * ops.matmul(inputs, constant(self.matrix))
+
+
+def ramp():
+    return np.array([1., 2., 3.], 'float32')
+
+
+@pytest.mark.parametrize('make', [
+    lambda: StoresOtherValue(.75),
+    lambda: StoresOtherValueWithDefault(.75),
+    lambda: SeveralWeights(count=3),
+    lambda: PopsArguments(3, activation='relu', offset=ramp(), function=ops.tanh,
+                          activity_regularizer=regularizers.l2(.25)),
+    lambda: ScaledDense(2, scale=3., activation='tanh'),
+    lambda: AppliesInOrder(layers.Dense(3, activation='tanh'), layers.Dense(3),
+                           factor=3.),
+    lambda: Table(lambda x: len(ramp()) * x, initializers.Constant(3.),
+                  (ramp(), ramp()), ops.sigmoid),
+    lambda: Configured(Settings()),
+    lambda: ConfigWithoutSettings(Settings()),
+    RandomMatrix,
+], ids=['stored as another value', 'with a default, stored as another value',
+        'number of weights', 'popped from the keywords', 'config of the base class',
+        'layers as positional arguments', 'stored under other names',
+        'object with settings', 'object with settings, missing in the config',
+        'drawn in the constructor'])
+def test_clone_has_the_arguments_that_a_config_lacks(make, assert_faithful):
+    assert_faithful(chain(make))
+
+
+class WithUnits(layers.Layer):
+    """Has an argument, and passes its keywords to `Layer`."""
+
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.size = units
+
+    def build(self, input_shape):
+        self.kernel = self.add_weight(
+            name='kernel', shape=(input_shape[-1], self.size),
+            initializer='uniform', regularizer=regularizers.l2(.5))
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return ops.matmul(inputs, self.kernel)
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], self.size)
+
+
+def test_clone_keeps_keywords_and_losses_of_a_layer_without_a_config(
+        assert_faithful):
+    keywords = {} if IS_KERAS2 else {'activity_regularizer': regularizers.l2(.25)}
+    build = chain(lambda: WithUnits(2, name='mine', trainable=False, **keywords))
+    assert_faithful(build)
+    layer = clone_model(build()).layers[-1]
+    assert layer.name == 'mine'
+    assert layer.trainable is False
+
+
+# Attributes that were set after the constructor
+
+
+class Gain(layers.Layer):
+    """Has an attribute that is not an argument of its constructor."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.gain = 1.
+
+    def call(self, inputs):
+        return self.gain * inputs
+
+
+@WHEN
+def test_clone_keeps_a_number_set_after_the_constructor(when, assert_faithful):
+    def set_gain(layer):
+        layer.gain = 4.
+    assert_faithful(lambda: model_with_changed(Gain(), set_gain, when))
+
+
+@WHEN
+def test_clone_keeps_a_function_set_after_the_constructor(when, assert_faithful):
+    def set_activation(layer):
+        layer.activation = gelu
+    assert_faithful(
+        lambda: model_with_changed(layers.Dense(3), set_activation, when))
+
+
+def change_activation(layer):
+    layer.activation = activations.tanh
+
+
+def change_activation_and_regularizer(layer):
+    change_activation(layer)
+    layer.kernel_regularizer = regularizers.l2(.25)
+
+
+def change_numbers(layer):
+    layer.epsilon, layer.momentum = .25, .5
+
+
+def change_rate(layer):
+    layer.rate = 0.
+
+
+def change_name(layer):
+    layer.name = 'renamed'
+
+
+@pytest.mark.parametrize('make, change, when', [
+    (lambda: layers.Dense(3), change_activation_and_regularizer, 'before its call'),
+    (layers.BatchNormalization, change_numbers, 'before its call'),
+    (lambda: layers.Dropout(.5), change_rate, 'before its call'),
+] + ([(layers.LeakyReLU, change_name, 'before its call')] if IS_KERAS2 else [
+    (lambda: layers.Dense(3), change_activation, 'after its call')]))
+def test_guard_clone_keeps_changed_settings_in_a_config(
+        make, change, when, assert_faithful):
+    assert_faithful(lambda: model_with_changed(make(), change, when))
+
+
+@pytest.mark.parametrize('part', [
+    lambda model: model, lambda model: model.layers[1],
+    lambda model: model.layers[1].layer], ids=['model', 'layer', 'inner layer'])
+def test_clone_has_a_copy_of_an_attribute_added_to_a(part):
+    model = chain(lambda: layers.TimeDistributed(layers.Dense(2)), shape=(4, 3))()
+    part(model).class_names = ['a', {'b': 'c'}]
+    clone = clone_model(model)
+    assert part(clone).class_names == ['a', {'b': 'c'}]
+    part(clone).class_names.append('d')
+    assert part(model).class_names == ['a', {'b': 'c'}]
+
+
+# `trainable` of inner layers
+
+
+class Pair(layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.pair = (layers.Dense(3), layers.Dense(3))
+
+    def build(self, input_shape):
+        for layer in self.pair:
+            layer.build(input_shape)
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return call_inner(self.pair[0], inputs) - call_inner(self.pair[1], inputs)
+
+    if IS_KERAS2:
+        @property
+        def trainable_weights(self):
+            return [w for each in self.pair for w in each.trainable_weights]
+
+        @property
+        def non_trainable_weights(self):
+            return [w for each in self.pair for w in each.non_trainable_weights]
+
+
+class SelfAttention(layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.inner = layers.MultiHeadAttention(2, 2)
+
+    def build(self, input_shape):
+        self.inner.build(input_shape, input_shape)
+
+    def call(self, inputs):
+        return self.inner(inputs, inputs)
+
+
+INNER = {
+    'forward layer': (lambda: layers.Bidirectional(layers.LSTM(2)),
+                      lambda layer: layer.forward_layer),
+    'backward layer': (lambda: layers.Bidirectional(layers.GRU(2)),
+                       lambda layer: layer.backward_layer),
+    'cell': (lambda: layers.GRU(2), lambda layer: layer.cell),
+    'one of several cells': (
+        lambda: layers.RNN([layers.LSTMCell(2), layers.SimpleRNNCell(2)]),
+        lambda layer: layer.cell.cells[0]),
+    'layer in a wrapper': (lambda: layers.TimeDistributed(layers.Dense(2)),
+                           lambda layer: layer.layer),
+    'layer in a tuple': (Pair, lambda layer: layer.pair[1]),
+    'guard layer in a nested model': (
+        lambda: Sequential([layers.Dense(3), layers.Dense(2)]),
+        lambda layer: layer.layers[0]),
+}
+if not IS_KERAS2:
+    INNER['layer in an attention'] = (SelfAttention,
+                                      lambda layer: layer.inner.key_dense)
+
+
+@pytest.mark.parametrize('when', ['before its call', 'after its call'])
+@pytest.mark.parametrize('kind', list(INNER))
+def test_clone_has_a_frozen(kind, when, assert_faithful):
+    make, part = INNER[kind]
+
+    def freeze(layer):
+        part(layer).trainable = False
+
+    def build():
+        layer = make()
+        if kind == 'layer in an attention':  # Which creates it in `build`.
+            layer.build((None, 4, 3))
+        return model_with_changed(layer, freeze, when)
+    assert_faithful(build)
+    assert part(clone_model(build()).layers[-1]).trainable is False
+
+
+def test_clone_is_trained_like_the_original():
+    # With several trainable layers, TensorFlow 1 may read a weight after its update.
+    layer = Pair()
+    for inner in layer.pair:
+        inner.trainable = False
+    model = chain(lambda: layer, lambda: StoresOtherValue(.5),
+                  lambda: layers.Dense(1, kernel_regularizer='l2'))()
+    clone = clone_model(model)
+    clone.set_weights(model.get_weights())
+    for each in (model, clone):
+        each.compile('sgd', 'mse')
+        each.train_on_batch(ONES, np.ones((2, 1)))
+    for original, cloned in zip(model.get_weights(), clone.get_weights()):
+        np.testing.assert_allclose(cloned, original, rtol=1e-4, atol=1e-6)

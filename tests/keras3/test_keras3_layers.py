@@ -1,0 +1,87 @@
+"""Functions and layers that are held in ways that only Keras 3 allows.
+
+`tests/common/test_layers.py` has the ways that both major versions allow.
+"""
+import keras
+import numpy as np
+import pytest
+from keras import Model, layers, ops
+from keras.models import clone_model
+
+from custom_objects import TWO
+from major_versions import chain
+
+
+class Noise(layers.Layer):
+    """Its config contains a seed generator, which has a state."""
+
+    def __init__(self, seed, **kwargs):
+        super().__init__(**kwargs)
+        self.seed = seed
+
+    def call(self, inputs):
+        return inputs + keras.random.normal(ops.shape(inputs), seed=self.seed)
+
+    def get_config(self):
+        return {**super().get_config(), 'seed': self.seed}
+
+
+@pytest.mark.parametrize('function', [
+    lambda x: [x, x], lambda x: ops.split(x, TWO, 1)],
+    ids=['of issue 12202', 'halves'])
+def test_clone_of_a_lambda_with_two_outputs_is_faithful(function, assert_faithful):
+    def build():
+        x = keras.Input((4,), name='x')
+        return Model(x, layers.Add()(layers.Lambda(function)(x)))
+    assert_faithful(build)
+
+
+@pytest.mark.parametrize('function', [
+    ops.gelu, ops.sin, pytest.param(ops.relu, id='guard relu')],
+    ids=['named as an activation', 'sin', None])
+def test_clone_of_a_layer_with_an_op_as_activation_is_faithful(
+        function, assert_faithful):
+    assert_faithful(chain(lambda: layers.Dense(4, activation=function)))
+
+
+def test_guard_clone_has_an_activation_that_is_a_layer(assert_faithful):
+    def build():
+        return chain(lambda: layers.Dense(4, activation=layers.ReLU(2., name='r')))()
+    assert_faithful(build)
+    clone = clone_model(build())
+    assert isinstance(clone.layers[-1].activation, layers.ReLU)
+
+
+def test_clone_has_its_own_seed_generator():
+    model = chain(lambda: Noise(keras.random.SeedGenerator(1)))()
+    clone = clone_model(model).layers[-1]
+    assert clone.seed is not model.layers[-1].seed
+    np.testing.assert_allclose(clone.seed.get_config()['seed'], 1)
+
+
+def test_clone_keeps_support_of_masks_set_on_a_layer():
+    model = chain(lambda: layers.Dense(2))()
+    model.layers[-1].supports_masking = False
+    assert clone_model(model).layers[-1].supports_masking is False
+
+
+def lambda_that_holds(dense, x):
+    return layers.Lambda(lambda x: 2 * dense(x))(x)
+
+
+def lambda_that_holds_a_layer_of_the_model(dense, x):
+    return layers.Lambda(lambda x: dense(x))(dense(x))
+
+
+def activation_that_holds(dense, x):
+    return layers.Dense(3, activation=lambda x: dense(x))(x)
+
+
+@pytest.mark.parametrize('call', [
+    lambda_that_holds, lambda_that_holds_a_layer_of_the_model,
+    activation_that_holds])
+def test_clone_of_a_function_that_holds_a_layer_is_faithful(call, assert_faithful):
+    def build():
+        x = keras.Input((3,), name='x')
+        return Model(x, call(layers.Dense(3), x))
+    assert_faithful(build)

@@ -1,0 +1,313 @@
+"""State that is neither in a config nor in the weights, and that only Keras 3 has.
+
+Dtype policies, rematerialization, paths of weights, compiled functions, settings of
+variables. `tests/common/test_state.py` has the state that both major versions have.
+"""
+import json
+
+import keras
+import numpy as np
+import pytest
+from keras import Model, Sequential, activations, layers, ops, regularizers
+from keras.models import clone_model
+
+from custom_objects import Pausing, StoresOtherValue, gelu, relu
+from major_versions import ONES, WithInner, assert_same_outputs, chain
+
+on_tensorflow = pytest.mark.skipif(keras.backend.backend() != 'tensorflow',
+                                   reason='Keras uses TensorFlow in these layers')
+
+
+def dense_in_a_layer():
+    return WithInner(layers.Dense(4))
+
+
+def test_clone_keeps_the_dtype_of_a_layer_without_a_config():
+    model = chain(lambda: WithInner(layers.Dense(2), dtype='float64'))()
+    clone = clone_model(model)
+    assert clone.layers[-1].dtype_policy.name == 'float64'
+    assert [w.dtype for w in clone.weights] == [w.dtype for w in model.weights]
+    assert_same_outputs(model, clone)
+
+
+class Block(Model):
+    """A subclassed model without a config."""
+
+    def __init__(self, units, activation='relu', normalized=False):
+        super().__init__()
+        self.dense = [layers.Dense(each, activation) for each in units]
+        self.last = layers.BatchNormalization() if normalized else None
+
+    def call(self, inputs):
+        for layer in self.dense:
+            inputs = layer(inputs)
+        return self.last(inputs) if self.last else inputs
+
+
+@pytest.mark.parametrize('make', [
+    lambda: Block([4, 2], 'tanh'),
+    lambda: Block(units=(4, 2), activation=gelu, normalized=True),
+    lambda: Block([2]),
+], ids=['positional', 'keywords', 'defaults'])
+def test_clone_has_a_subclassed_model_without_a_config(make, assert_faithful):
+    assert_faithful(chain(make))
+
+
+# Attributes that were set after the constructor
+
+
+class Mode(layers.Layer):
+    """Takes an argument that the model passes to all layers in it."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self._register_call_context_args('inverted')
+
+    def call(self, inputs, inverted=False):
+        return -inputs if inverted else inputs
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+@pytest.mark.skipif(not hasattr(layers.Layer, '_register_call_context_args'),
+                    reason='This release of Keras has no such arguments')
+def test_clone_passes_an_argument_of_its_call_to_its_layers():
+    model = chain(lambda: WithInner(Mode()))()
+    model._register_call_context_args('inverted')
+    clone = clone_model(clone_model(model))
+    np.testing.assert_allclose(clone(np.ones((2, 3)), inverted=True),
+                               -np.ones((2, 3)))
+
+
+def test_clone_keeps_a_setting_that_no_config_has(assert_faithful):
+    def build():
+        layer = layers.Dense(2)
+        layer.supports_jit = False
+        return chain(lambda: layer)()
+    assert_faithful(build)
+
+
+def rematerialized():
+    with keras.RematScope(mode='full'):
+        return chain(lambda: layers.Dense(2))()
+
+
+def test_clone_keeps_rematerialization(assert_faithful):
+    assert_faithful(rematerialized)
+
+
+def test_guard_clone_is_rematerialized_in_a_scope_around_it():
+    model = chain(lambda: layers.Dense(2))()
+    with keras.RematScope(mode='full'):
+        clone = clone_model(model)
+    assert clone.layers[-1]._remat_mode.mode == 'full'
+
+
+@pytest.mark.skipif(not hasattr(keras, 'remat'), reason='Keras has no `remat`')
+def test_guard_clone_of_a_layer_whose_call_is_rematerialized_computes_the_same():
+    model = chain(lambda: layers.Dense(2))()
+    model.layers[-1].call = keras.remat(model.layers[-1].call)
+    assert_same_outputs(model, clone_model(clone_model(model)))
+
+
+class CreatesSequential(layers.Layer):
+    """Creates a model that its first call builds."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.inner = Sequential([layers.Dense(3, name='dense')], name='inner')
+
+    def call(self, inputs):
+        return self.inner(inputs)
+
+
+class AppliesToSequential(CreatesSequential):
+    """Has no config."""
+
+    def __init__(self, function, **kwargs):
+        super().__init__(**kwargs)
+        self.function = function
+
+    def call(self, inputs):
+        return self.function(self.inner(inputs))
+
+
+class BuildsSequential(AppliesToSequential):
+    def build(self, input_shape):
+        self.inner.build(input_shape)
+        self.factor = self.add_weight(shape=(), name='factor')
+
+    def call(self, inputs):
+        return self.factor * super().call(inputs)
+
+
+def assert_same_paths(model):
+    clone = clone_model(clone_model(model))
+    assert ([weight.path for weight in clone.weights] ==
+            [weight.path for weight in model.weights])
+
+
+def test_guard_clone_keeps_paths_of_weights_in_a_model_that_a_call_builds():
+    assert_same_paths(chain(lambda: CreatesSequential(name='a'),
+                            lambda: CreatesSequential(name='b'))())
+
+
+@pytest.mark.parametrize('layer_class', [AppliesToSequential, BuildsSequential])
+def test_clone_keeps_paths_of_weights_in_a_copied_layer(layer_class):
+    assert_same_paths(chain(lambda: layer_class(gelu, name='a'),
+                            lambda: layer_class(ops.tanh, name='b'))())
+
+
+def test_guard_scope_around_the_clone_is_in_the_paths_of_its_weights():
+    model = chain(lambda: CreatesSequential(name='a'))()
+    with keras.name_scope('copy'):
+        clone = clone_model(model)
+    assert clone.weights[0].path == 'copy/' + model.weights[0].path
+
+
+class StoresInputs(layers.Layer):
+    """Stores the tensors of its last call."""
+
+    def call(self, inputs):
+        self.last = inputs
+        return 2. * inputs
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+def test_guard_clone_of_a_layer_that_stores_a_tensor_of_fit_computes_the_same():
+    model = chain(lambda: layers.Dense(3), StoresInputs)()
+    model.compile('sgd', 'mse')
+    model.fit(ONES, ONES, verbose=0)
+    assert_same_outputs(model, clone_model(model))
+
+
+@on_tensorflow
+def test_clone_has_a_compiled_function_that_calls_it():
+    import tensorflow as tf
+    model = chain(lambda: layers.Dense(2))()
+    model.compiled_call = tf.function(lambda x: model(x))
+    clone = clone_model(clone_model(model))
+    clone.set_weights([0 * weight for weight in model.get_weights()])
+    np.testing.assert_allclose(clone.compiled_call(ONES), np.zeros((2, 2)))
+
+
+@on_tensorflow
+def test_guard_clone_of_a_layer_whose_call_is_compiled_computes_the_same():
+    import tensorflow as tf
+    model = chain(lambda: layers.Dense(2))()
+    model.layers[-1].call = tf.function(model.layers[-1].call)
+    assert_same_outputs(model, clone_model(clone_model(model)))
+
+
+# Settings of variables
+
+
+def test_clone_keeps_a_regularizer_set_on_a_variable():
+    model = chain(lambda: layers.Dense(2))()
+    model.layers[-1].kernel.regularizer = regularizers.L2(.5)
+    clone = clone_model(model)
+    clone.set_weights(model.get_weights())
+    loss, = clone.losses
+    np.testing.assert_allclose(loss, model.losses[0], rtol=1e-5)
+
+
+def test_clone_keeps_a_constraint_set_on_a_variable():
+    model = chain(lambda: layers.Dense(2))()
+    model.layers[-1].kernel.constraint = keras.constraints.NonNeg()
+    kernel = clone_model(model).layers[-1].kernel
+    assert isinstance(kernel.constraint, keras.constraints.NonNeg)
+
+
+# Dtype policies
+
+
+@pytest.mark.parametrize('make', [
+    lambda: layers.Dense(3), dense_in_a_layer, lambda: Block([3]),
+    lambda: StoresOtherValue(.5), lambda: layers.TimeDistributed(layers.Dense(3))],
+    ids=['Dense', 'inner layer', 'subclassed model', 'no config', 'wrapper'])
+def test_clone_keeps_the_policy_that_was_global_when_the_layer_was_created(make):
+    before = keras.config.dtype_policy()
+    shape = (4, 3)
+    keras.config.set_dtype_policy('mixed_bfloat16')
+    try:
+        model = chain(make, shape=shape)()
+    finally:
+        keras.config.set_dtype_policy(before)
+    clone = clone_model(model)
+    policies, cloned = ([layer.dtype_policy.name for layer in each._flatten_layers()
+                         if layer is not each] for each in (model, clone))
+    assert cloned == policies
+    assert 'mixed_bfloat16' in cloned
+    assert clone.outputs[0].dtype == model.outputs[0].dtype == 'bfloat16'
+    value = np.ones((2,) + shape, 'float32')
+    clone.set_weights(model.get_weights())
+    np.testing.assert_allclose(
+        ops.convert_to_numpy(ops.cast(clone(value), 'float32')),
+        ops.convert_to_numpy(ops.cast(model(value), 'float32')), rtol=1e-2)
+
+
+def test_clone_does_not_have_the_current_global_policy():
+    model = chain(dense_in_a_layer)()
+    before = keras.config.dtype_policy()
+    keras.config.set_dtype_policy('mixed_bfloat16')
+    try:
+        clone = clone_model(model)
+    finally:
+        keras.config.set_dtype_policy(before)
+    assert clone.layers[-1].inner.dtype_policy.name == 'float32'
+    assert clone.outputs[0].dtype == 'float32'
+
+
+@pytest.mark.parametrize('make', [
+    lambda policy: layers.Dense(3, dtype=policy),
+    lambda policy: layers.MultiHeadAttention(2, 2, dtype=policy)],
+    ids=['Dense', 'MultiHeadAttention'])
+def test_guard_clone_keeps_a_map_of_policies(make, assert_faithful):
+    def build():
+        policy = keras.dtype_policies.DTypePolicyMap('float32')
+        policy['.*attention_output'] = 'mixed_bfloat16'
+        x = keras.Input((4, 3))
+        layer = make(policy)
+        is_attention = isinstance(layer, layers.MultiHeadAttention)
+        return Model(x, layer(x, x) if is_attention else layer(x))
+    assert_faithful(build)
+    clone = clone_model(build())
+    policies = {each.name: each.compute_dtype for each in clone._flatten_layers()}
+    assert policies.get('attention_output', 'bfloat16') == 'bfloat16'
+
+
+def test_clone_has_its_own_map_of_policies_of_a_layer_without_config():
+    policy = keras.dtype_policies.DTypePolicyMap('float32')
+    model = chain(lambda: StoresOtherValue(.5, dtype=policy))()
+    clone = clone_model(model)
+    clone.layers[-1].dtype_policy = 'mixed_bfloat16'
+    assert clone.layers[-1].compute_dtype == 'bfloat16'
+    assert model.layers[-1].compute_dtype == 'float32'
+
+
+# Other threads are not affected
+
+
+@pytest.mark.parametrize('make', [
+    lambda: layers.TimeDistributed(layers.Dense(3, relu)),
+    lambda: layers.TimeDistributed(layers.Lambda(lambda x: 2 * x)),
+    pytest.param(lambda: layers.Dense(3), id='guard'),
+], ids=['function', 'Lambda', None])
+def test_another_thread_loads_and_clones_during_cloning(make, monkeypatch):
+    model, seen = chain(make, Pausing, shape=(4, 3))(), []
+    other = chain(lambda: layers.Dense(2, 'relu'))()
+    text = other.to_json()
+
+    def observe():
+        monkeypatch.setattr(Pausing, 'observe', None)
+        read = keras.models.model_from_json(text)
+        seen.extend([read.layers[-1].activation,
+                     clone_model(other).layers[-1].activation])
+        json.dumps(read.get_config())
+    monkeypatch.setattr(Pausing, 'observe', staticmethod(observe))
+    clone = clone_model(model)
+    assert seen and set(seen) == {activations.relu}
+    assert_same_outputs(model, clone, np.ones((2, 4, 3), 'float32'))

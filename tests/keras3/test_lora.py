@@ -1,0 +1,132 @@
+"""LoRA and quantization, in layers, inner layers and nested models."""
+import keras
+import numpy as np
+import pytest
+from keras import Model, layers
+from keras.models import clone_model
+
+from major_versions import RELEASE, assert_same_outputs, chain
+
+
+class Inner(layers.Layer):
+    """Contains a `Dense` layer."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = layers.Dense(4)
+
+    def build(self, input_shape):
+        self.dense.build(input_shape)
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+
+class KnowsOutputShape(layers.Layer):
+    """Defines its output shape, so that building a model does not call its layer."""
+
+    def __init__(self, inner, **kwargs):
+        super().__init__(**kwargs)
+        self.inner = inner
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], 4)
+
+    def call(self, inputs):
+        return self.inner(inputs)
+
+
+def after_call(layer):
+    layer(np.ones((2, 3), 'float32'))
+    return layer
+
+
+@pytest.mark.parametrize('make, part', [
+    pytest.param(lambda: layers.Dense(4), lambda layer: layer, id='guard layer'),
+    pytest.param(Inner, lambda layer: layer.dense, id='inner layer'),
+    pytest.param(lambda: after_call(KnowsOutputShape(layers.Dense(4))),
+                 lambda layer: layer.inner, id='inner layer that is not called'),
+    pytest.param(lambda: layers.TimeDistributed(layers.Dense(4)),
+                 lambda layer: layer.layer, id='guard wrapper'),
+    pytest.param(chain(lambda: layers.Dense(4)), lambda layer: layer.layers[-1],
+                 id='guard nested model'),
+])
+def test_clone_has_the_lora_weights_of_a(make, part):
+    shape = (5, 3) if isinstance(make(), layers.TimeDistributed) else (3,)
+    model = chain(make, shape=shape)()
+    part(model.layers[-1]).enable_lora(2)
+    clone = clone_model(clone_model(model))
+    cloned = part(clone.layers[-1])
+    assert cloned.lora_enabled
+    assert cloned.lora_rank == 2
+    assert len(clone.trainable_weights) == len(model.trainable_weights)
+    model.set_weights([w + .5 for w in model.get_weights()])  # LoRA begins at 0.
+    assert_same_outputs(model, clone, np.ones((2,) + shape, 'float32'))
+
+
+def test_clone_has_the_lora_weights_of_an_attention():
+    x = keras.Input((4, 6), name='x')
+    attention = layers.MultiHeadAttention(2, 3)
+    model = Model(x, attention(x, x))
+    attention.query_dense.enable_lora(2)
+    clone = clone_model(model)
+    assert clone.layers[-1].query_dense.lora_enabled
+    assert not clone.layers[-1].key_dense.lora_enabled
+    model.set_weights([w + .5 for w in model.get_weights()])  # LoRA begins at 0.
+    assert_same_outputs(model, clone, np.ones((2, 4, 6), 'float32'))
+
+
+@pytest.mark.skipif(RELEASE < (3, 10), reason='Keras 3.9 has no lora_alpha')
+def test_clone_keeps_lora_alpha():
+    dense = layers.Dense(4)
+    model = chain(lambda: dense)()
+    dense.enable_lora(2, lora_alpha=6)
+    clone = clone_model(clone_model(model))
+    np.testing.assert_allclose(clone.layers[-1].lora_alpha, 6)
+    model.set_weights([w + .5 for w in model.get_weights()])  # LoRA begins at 0.
+    assert_same_outputs(model, clone)
+
+
+QUANTIZED = {
+    'layer': lambda: layers.Dense(4),
+    'inner layer': Inner,
+    'einsum': lambda: layers.EinsumDense('ab,bc->ac', output_shape=4,
+                                         bias_axes='c'),
+    'nested model': chain(lambda: layers.Dense(4)),
+}
+
+
+@pytest.mark.parametrize('mode, kind', [
+    pytest.param(mode, kind, id=('guard ' if mode == 'int8' and
+                                 kind != 'inner layer' else '') + mode + ' ' + kind)
+    for mode in ('int8', 'float8') for kind in QUANTIZED])
+def test_clone_has_the_quantized_weights_of_a(mode, kind):
+    model = chain(QUANTIZED[kind])()
+    model.quantize(mode)
+    clone = clone_model(clone_model(model))
+    assert [w.path.split('/')[-1] for w in clone.weights] == [
+        w.path.split('/')[-1] for w in model.weights]
+    assert [w.dtype for w in clone.weights] == [w.dtype for w in model.weights]
+    assert_same_outputs(model, clone)
+
+
+def test_guard_clone_has_quantized_weights_and_lora():
+    dense = layers.Dense(4)
+    model = chain(lambda: dense)()
+    dense.enable_lora(2)
+    model.quantize('int8')
+    clone = clone_model(model)
+    assert_same_outputs(model, clone)
+
+
+@pytest.mark.parametrize('kind', ['layer', 'inner layer', 'nested model'])
+def test_clone_has_the_frozen_variable_of_a(kind):
+    parts = {'layer': lambda layer: layer, 'inner layer': lambda layer: layer.dense,
+             'nested model': lambda layer: layer.layers[-1]}
+    model = chain(QUANTIZED[kind])()
+    parts[kind](model.layers[-1]).bias.trainable = False
+    clone = clone_model(model)
+    cloned = parts[kind](clone.layers[-1])
+    assert cloned.bias.trainable is False
+    assert cloned.kernel.trainable is True
+    assert len(clone.trainable_variables) == 1
