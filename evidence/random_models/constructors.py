@@ -1,20 +1,22 @@
-"""Operations whose layers have constructors as people write them.
+"""Layers with constructors as people write them.
 
-For both major versions of Keras. What the constructor gets, does or reads cannot
-always be told from a config.
+What the constructor gets, does or reads cannot always be told from a config.
 """
 import contextlib
+import functools
 import sys
 import tempfile
+import threading
 
 import keras
 import numpy as np
-from keras import backend, layers
+from keras import backend, layers, regularizers
 from keras.models import Sequential
 
 from evidence.random_models.custom import (
-    IS_KERAS2, Base, Factor, OneShape, call_inner)
-from evidence.random_models.operations import UNITS, operation
+    Composed, Factor, KeepRate, OneShape, gelu, scaled, total)
+from evidence.random_models.operations import UNITS, new_layer
+from evidence.random_models.versions import IS_KERAS2, constant, ops
 
 floatx = backend.floatx
 image_data_format = backend.image_data_format
@@ -61,32 +63,65 @@ class First(Scaled):
         super().__init__(factors['of'][0], **kwargs)
 
 
-class Makes(OneShape):
+class Makes(Composed):
     """Calls a function that returns its sublayer."""
 
     def __init__(self, make, **kwargs):
         super().__init__(**kwargs)
-        self.inner = make()
+        self.parts = make()
+
+
+class Affine(OneShape):
+    """Takes arrays and a function."""
+
+    def __init__(self, matrix, *more, **kwargs):
+        self._function = kwargs.pop('function', ops.tanh)
+        super().__init__(**kwargs)
+        self.matrix, self.more = matrix, more
+
+    def call(self, inputs):
+        y = self._function(ops.matmul(inputs, constant(self.matrix)))
+        return total([y] + [constant(each) for each in self.more])
+
+
+class Kernel(OneShape):
+    """Passes all other arguments on to its base class."""
+
+    def __init__(self, units, activity_regularizer=None, **kwargs):
+        super().__init__(**kwargs)
+        self.u = units
+        self.activity_regularizer = regularizers.get(activity_regularizer)
 
     def build(self, input_shape):
-        self.inner.build(input_shape)
-        if IS_KERAS2:
-            self._trainable_weights += self.inner.trainable_weights
+        self.kernel = self.add_weight(
+            name='kernel', shape=(input_shape[-1], self.u), initializer='uniform',
+            regularizer=regularizers.l2(.3))
         super().build(input_shape)
 
     def call(self, inputs):
-        return call_inner(self.inner, inputs)
+        return ops.matmul(inputs, self.kernel)
 
 
-class Uses(OneShape):
-    """Takes an object, which other layers may have as well."""
+class Popped(layers.Dense):
+    """Removes an argument from those that it passes on."""
 
-    def __init__(self, function, **kwargs):
-        super().__init__(**kwargs)
-        self.function = function
+    def __init__(self, *args, **kwargs):
+        self._offset = kwargs.pop('offset')
+        super().__init__(*args, **kwargs)
 
     def call(self, inputs):
-        return self.function(inputs)
+        return super().call(inputs) + self._offset
+
+
+class Inherits(layers.Dense):
+    """Takes one argument more than its base class and inherits its config."""
+
+    def __init__(self, units, factor=1., **kwargs):
+        super().__init__(units, **kwargs)
+        self.factor = factor
+
+    def call(self, inputs):
+        return self.factor * super().call(inputs)
 
 
 TAKES_BY_POSITION = '''
@@ -99,7 +134,7 @@ if PARSES_POSITIONS:
     exec(TAKES_BY_POSITION)
 
 
-def with_list_that_changes(building):
+def with_list_that_changes():
     factors = {'of': [.5]}
     layer = First(factors)
     factors['of'][0] = 7.
@@ -150,6 +185,99 @@ class Draws(OneShape):
         return self.factor * self.factors * inputs
 
 
+class Locks(OneShape):
+    """Makes objects that can be neither copied nor serialized."""
+
+    made = []
+
+    def __init__(self, factor, **kwargs):
+        super().__init__(**kwargs)
+        self.lock, self.local = threading.Lock(), threading.local()
+        self.numbers = (factor for _ in range(3))
+        self.factor = -factor
+        Locks.made.append(self.name)
+
+    def call(self, inputs):
+        with self.lock:
+            return self.factor * inputs
+
+
+class Incomparable:
+    __hash__ = None
+
+    def __eq__(self, other):
+        raise RuntimeError('These objects cannot be compared.')
+
+
+class Chooses(OneShape):
+    """Applies functions and objects that its constructor chooses."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.functions = [scaled]
+        self.factor, self.factors = Factor(2.), [Factor(.5)]
+        self.unused = [Incomparable(), np.array([np.ones(2), np.ones(3)], object)]
+
+    def call(self, inputs):
+        for function in [*self.functions, self.factor, *self.factors]:
+            inputs = function(inputs)
+        return inputs
+
+
+class WithSlot(OneShape):
+    """Stores a number in a slot."""
+
+    __slots__ = ('factor',)
+
+    def __init__(self, factor, **kwargs):
+        super().__init__(**kwargs)
+        object.__setattr__(self, 'factor', factor)
+
+    def call(self, inputs):
+        return self.factor * inputs
+
+
+class Careful(OneShape):
+    """Has a property whose setter checks and converts the value."""
+
+    def __init__(self, rate, **kwargs):
+        super().__init__(**kwargs)
+        self.rate = rate
+
+    @property
+    def rate(self):
+        return self._rate / 100.
+
+    @rate.setter
+    def rate(self, value):
+        if not 0. < value < 1.:
+            raise ValueError(f'Not a rate: {value!r}')
+        self._rate = 100. * value
+
+    def call(self, inputs):
+        return self.rate * inputs
+
+
+class CarefulWithConfig(Careful):
+    """Has the rate in its config."""
+
+    def get_config(self):
+        return dict(super().get_config(), rate=self.rate)
+
+
+def numbered(cls):
+    """A custom decorator: instances store the number of their arguments."""
+    @functools.wraps(cls, updated=())
+    class Numbered(cls):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self.number = len(args) + len(kwargs)
+    return Numbered
+
+
+Decorated = numbered(KeepRate)
+
+
 class Doubles(Configured):
     """`__new__` passes on other arguments than it gets."""
 
@@ -189,36 +317,27 @@ class Rounds(OneShape):
 
 
 @contextlib.contextmanager
-def setting(name, value):
+def setting(name, value, place=backend):
     """Context in which Keras has another global setting."""
-    former = getattr(backend, name)()
-    getattr(backend, f'set_{name}')(value)
+    former = getattr(place, name)()
+    getattr(place, f'set_{name}')(value)
     try:
         yield
     finally:
-        getattr(backend, f'set_{name}')(former)
+        getattr(place, f'set_{name}')(former)
 
 
-def made_with_setting(name, value, make):
-    def make_layer(building):
-        with setting(name, value):
+def made_with(make, *args):
+    def make_layer():
+        with setting(*args):
             return make()
     return make_layer
-
-
-def made_with_policy(building):
-    former = keras.config.dtype_policy()
-    keras.config.set_dtype_policy('mixed_bfloat16')
-    try:
-        return layers.Dense(UNITS)
-    finally:
-        keras.config.set_dtype_policy(former)
 
 
 # What is set later, and from where
 
 
-class Repeats(Base):
+class Repeats(OneShape):
     """Multiplies as often as is set after its constructor ran."""
 
     def __init__(self, **kwargs):
@@ -229,49 +348,61 @@ class Repeats(Base):
         return inputs * .5 ** self.times
 
 
-def with_number_set_before_the_call(building):
-    layer = Repeats()
-    layer.times = 3
+def changed(layer, name, value):
+    setattr(layer, name, value)
     return layer
 
 
-def with_changed_factor(building):
-    layer = Configured(2.)
-    layer.factor = -.5
-    return layer
-
-
-def loaded(building):
+def loaded():
     """Returns a model of a class that is known only while the model is loaded."""
     config = Sequential([layers.Dense(UNITS), Configured(.5)]).get_config()
     return Sequential.from_config(config, custom_objects={'Configured': Configured})
 
 
+MATRIX = np.array([[.5, -1.], [.25, 2.]], 'float32')
 LAYERS = {
-    'any number of arguments': lambda building: Summed(.5, .25, 1.),
-    'iterator': lambda building: Reads(iter([.5, 7.])),
+    'activity regularizer': lambda: Kernel(
+        UNITS, activity_regularizer=regularizers.l2(.2)),
+    'activity regularizer, text': lambda: Kernel(UNITS, activity_regularizer='l1'),
+    'any number of arguments': lambda: Summed(.5, .25, 1.),
+    'arrays': lambda: Affine(MATRIX, MATRIX[0], 2 * MATRIX[1]),
+    'checked': lambda: Careful(.4),
+    'checked, config': lambda: CarefulWithConfig(.4),
+    'chosen objects': Chooses,
+    'counter': lambda: Counted(.5),
+    'decorated class': lambda: Decorated(.3),
+    'derived': lambda: KeepRate(.2),
+    'factory': lambda: Makes(lambda: layers.Dense(UNITS)),
+    'file': lambda: Logs(.5),
+    'floatx': made_with(Rounds, 'floatx', 'float16'),
+    'frozen': lambda: Kernel(units=UNITS, trainable=False),
+    'function': lambda: Affine(MATRIX, function=lambda x: .8 * x),
+    'image data format': made_with(
+        AlongAxis, 'image_data_format', 'channels_first'),
+    'iterator': lambda: Reads(iter([.5, 7.])),
     'list that changes': with_list_that_changes,
-    'factory': lambda building: Makes(lambda: layers.Dense(UNITS)),
-    'shared object': lambda building: Uses(
-        building.shared('factor', lambda: Factor(.5))),
-    'registry': lambda building: Registered(.5),
-    'counter': lambda building: Counted(.5),
-    'file': lambda building: Logs(.5),
-    'random numbers': lambda building: Draws(),
-    'own __new__': lambda building: Doubles(.5),
-    'image data format': made_with_setting(
-        'image_data_format', 'channels_first', AlongAxis),
-    'floatx': made_with_setting('floatx', 'float16', Rounds),
-    'set before the call': with_number_set_before_the_call,
-    'changed setting': with_changed_factor,
     'loaded': loaded,
+    'local class': lambda: type('Local', (KeepRate,), {'extra': 2})(rate=.1),
+    'locks': lambda: Locks(.5),
+    'own __new__': lambda: Doubles(.5),
+    'popped': lambda: Popped(UNITS, activation='tanh', offset=.5),
+    'popped, array': lambda: Popped(UNITS, offset=MATRIX[0]),
+    'random numbers': Draws,
+    'registry': lambda: Registered(.5),
+    'set before the call': lambda: changed(Repeats(), 'times', 3),
+    'set in spite of the config': lambda: changed(Configured(2.), 'factor', -.5),
+    'slot': lambda: WithSlot(3.),
+    'subclass': lambda: Inherits(UNITS, 3., activation=gelu),
 }
 if PARSES_POSITIONS:
-    LAYERS['by position'] = lambda building: ByPosition(.5)  # noqa: F821
+    LAYERS['by position'] = lambda: ByPosition(.5)  # noqa: F821
 if not IS_KERAS2:
-    LAYERS['dtype policy'] = made_with_policy
+    LAYERS.update({
+        'dtype': lambda: Kernel(UNITS, dtype='mixed_float16'),
+        'dtype policy': made_with(lambda: layers.Dense(UNITS), 'dtype_policy',
+                                  'mixed_bfloat16', keras.config)})
 
-
-@operation('s', 's', sorted(LAYERS))
-def constructed(building, option, x):
-    return [LAYERS[option](building)(x)]
+new_layer('constructed', 's', LAYERS)
+new_layer('constructed_in_steps', 's', {
+    name: lambda make=make: layers.TimeDistributed(make())
+    for name, make in LAYERS.items()})
