@@ -4,7 +4,7 @@ from keras import layers
 from keras.models import Model, Sequential
 
 from evidence.random_models.custom import (
-    Composed, OneShape, OwnWrapper, Scale, Stack, gelu, relu)
+    Given, OneShape, OwnWrapper, Scale, Stack, gelu, relu)
 from evidence.random_models.operations import STEPS, UNITS, operation
 from evidence.random_models.versions import IS_KERAS2
 
@@ -68,22 +68,11 @@ def shared(building, option, x):
     return [building.shared(option, SHARED[option])(x)]
 
 
-class Held(Composed):
-    """Has its layer itself, in a list, in its config."""
-
-    def __init__(self, held, **kwargs):
-        super().__init__(**kwargs)
-        self.parts = list(held)
-
-    def get_config(self):
-        return dict(super().get_config(), held=list(self.parts))
-
-
 @operation('v', 'v', ['', 'held', 'wrapped'])
 def shared_with_sequences(building, option, x):
     layer = building.shared('Scale', Scale)
     if option == 'held':
-        layer = Held([layer])
+        layer = Given([layer])
     elif option == 'wrapped':
         layer = OwnWrapper(layer)
     return [layer(x)]

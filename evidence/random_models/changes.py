@@ -4,11 +4,11 @@ import types
 
 from keras import layers, regularizers
 from keras.models import Sequential
+from keras_clone.check.gallery import MinimalCell
 
 from evidence.random_models.constructors import Chooses
 from evidence.random_models.custom import (
-    Cell, Factor, KeepRate, OneShape, Scale, gelu, scaled)
-from evidence.random_models.holders import Given, pair
+    Factor, Given, KeepRate, OneShape, Scale, Times, gelu, scaled)
 from evidence.random_models.operations import UNITS, new_layer, operation
 from evidence.random_models.versions import (
     IS_KERAS2, number_in, ops, set_value, variable)
@@ -84,7 +84,7 @@ def freeze(layer):
     layer.trainable = False
 
 
-def setting(name, value):
+def set_to(name, value):
     return lambda layer: setattr(layer, name, value)
 
 
@@ -104,22 +104,23 @@ def patched_by_method(layer):
 
 
 CHANGED = {  # {option: (function that makes a layer, function that changes it)}
-    'activation': (dense, setting('activation', gelu)),
-    'activity regularizer': (Extensible, setting(
+    'activation': (dense, set_to('activation', gelu)),
+    'activity regularizer': (Extensible, set_to(
         'activity_regularizer', regularizers.l2(.2))),
     'activity regularizer, no config': (lambda: OmitsRegularizer(
         UNITS, activity_regularizer=regularizers.l2(.2)), lambda layer: None),
-    'attribute': (Scale, setting('names', ['a', {'b': (1,)}])),
+    'attribute': (Scale, set_to('names', ['a', {'b': (1,)}])),
     'frozen': (dense, freeze),
-    'frozen inside': (lambda: Given(pair()), lambda layer: freeze(layer.parts[0])),
-    'functions': (Chooses, setting('functions', [scaled, gelu])),
-    'number': (lambda: KeepRate(.5), setting('rate', 4.)),
+    'frozen inside': (lambda: Given([dense(), Scale()]),
+                      lambda layer: freeze(layer.parts[0])),
+    'functions': (Chooses, set_to('functions', [scaled, gelu])),
+    'number': (lambda: KeepRate(.5), set_to('factor', 4.)),
     'number of an object': (Chooses, lambda layer: setattr(
         layer.factor, 'number', 3.)),
-    'object': (Chooses, setting('factor', Factor(-1.))),
-    'objects': (Chooses, setting('factors', [Factor(.25)])),
-    'rate': (lambda: layers.Dropout(.5), setting('rate', .1)),
-    'slope': (layers.LeakyReLU, setting(
+    'object': (Chooses, set_to('factor', Factor(-1.))),
+    'objects': (Chooses, set_to('factors', [Factor(.25)])),
+    'rate': (lambda: layers.Dropout(.5), set_to('rate', .1)),
+    'slope': (layers.LeakyReLU, set_to(
         'alpha' if IS_KERAS2 else 'negative_slope', .9)),
     'unused function': (dense, lambda layer: setattr(
         layer, 'lookup', functools.lru_cache(maxsize=None)(layer.call))),
@@ -147,7 +148,7 @@ CHANGED_INSIDE = {
     'layer of a model': (lambda: Sequential([dense(), Scale()]),
                          lambda model: freeze(model.layers[1])),
     'one of the cells': (
-        lambda: layers.RNN([layers.GRUCell(UNITS), Cell(UNITS)],
+        lambda: layers.RNN([layers.GRUCell(UNITS), MinimalCell(UNITS)],
                            return_sequences=True),
         lambda layer: freeze(layer.cell.cells[1])),
     'wrapped': (lambda: layers.TimeDistributed(dense()),
@@ -186,22 +187,18 @@ def patched(building, option, x):
     return [layer(x)]
 
 
-class Temperature(OneShape):
+class Temperature(Times):
     """Has a number in a variable; on Keras 2, that is not one of its weights."""
 
-    def __init__(self, value=1., **kwargs):
-        super().__init__(**kwargs)
-        self.temperature = variable(value)
-
-    def call(self, inputs):
-        return inputs / self.temperature
+    def __init__(self, factor=1., **kwargs):
+        super().__init__(variable(factor), **kwargs)
 
 
 class Annealed(Temperature):
     """Writes the number to its config."""
 
     def get_config(self):
-        return dict(super().get_config(), value=number_in(self.temperature))
+        return dict(super().get_config(), factor=number_in(self.factor))
 
 
 @operation('s', 's', ['kept', 'kept, config', 'set', 'set, config'])
@@ -209,7 +206,7 @@ def variable_of_its_own(building, option, x):
     layer = (Annealed if 'config' in option else Temperature)(2.)
     y = layer(x)
     if 'set' in option:
-        set_value(layer.temperature, .5)
+        set_value(layer.factor, .5)
     return [y]
 
 
@@ -225,20 +222,20 @@ class Remembers(OneShape):
         return self.given[0]
 
 
-class FillsInBuild(OneShape):
+class FillsInBuild(Times):
     """Computes with what `build` adds to containers of the constructor."""
 
     def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.factors, self.named = [], {}
+        super().__init__([], **kwargs)
+        self.named = {}
 
     def build(self, input_shape):
-        self.factors.append(.5)
+        self.factor.append(.5)
         self.named[f'factor {len(self.named)}'] = 3.
         super().build(input_shape)
 
     def call(self, inputs):
-        return sum(self.factors) * sum(self.named.values()) * inputs
+        return sum(self.factor) * sum(self.named.values()) * inputs
 
 
 class FirstCall(OneShape):
@@ -248,31 +245,23 @@ class FirstCall(OneShape):
 
     def call(self, inputs):
         if not self.initialized:
-            if IS_KERAS2:
-                self.factor = self.add_weight(name='factor', shape=(UNITS,),
-                                              initializer='uniform')
-            else:
-                self.factor = .7
+            self.factor = .7 if not IS_KERAS2 else self.add_weight(
+                name='factor', shape=(UNITS,), initializer='uniform')
             self.initialized = True
         return self.factor * inputs
 
 
-class AddsLoss(OneShape):
-    """Adds a loss computed from its inputs and one from its weight."""
+class AddsLoss(Scale):
+    """Adds a loss computed from its inputs."""
 
-    def __init__(self, factor=1., **kwargs):
+    def __init__(self, by=1., **kwargs):
         super().__init__(**kwargs)
-        self.factor = factor
-
-    def build(self, input_shape):
-        self.scale = self.add_weight(name='scale', shape=(1,), initializer='ones',
-                                     regularizer=regularizers.l1(.1))
-        super().build(input_shape)
+        self.by = by
 
     def call(self, inputs):
-        loss = self.factor * ops.sum(inputs)
+        loss = self.by * ops.sum(inputs)
         self.add_loss(loss, **({'inputs': inputs} if IS_KERAS2 else {}))
-        return self.scale * inputs
+        return super().call(inputs)
 
 
 BY_THEMSELVES = {

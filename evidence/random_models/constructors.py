@@ -10,11 +10,11 @@ import threading
 
 import keras
 import numpy as np
-from keras import backend, layers, regularizers
+from keras import backend, layers
 from keras.models import Sequential
 
 from evidence.random_models.custom import (
-    Composed, Factor, KeepRate, OneShape, gelu, scaled, total)
+    Composed, Factor, KeepRate, OneShape, Times, gelu, scaled, total)
 from evidence.random_models.operations import UNITS, new_layer
 from evidence.random_models.versions import IS_KERAS2, constant, ops
 
@@ -22,28 +22,17 @@ floatx = backend.floatx
 image_data_format = backend.image_data_format
 
 
-class Scaled(OneShape):
-    """Multiplies by a factor. The config lacks it."""
-
-    def __init__(self, factor, **kwargs):
-        super().__init__(**kwargs)
-        self.factor = factor
-
-    def call(self, inputs):
-        return self.factor * inputs
+# What constructors take
 
 
-class Configured(Scaled):
+class Configured(Times):
     """Has the factor in its config."""
 
     def get_config(self):
         return dict(super().get_config(), factor=self.factor)
 
 
-# What constructors take
-
-
-class Summed(Scaled):
+class Summed(Times):
     def __init__(self, *factors, **kwargs):
         super().__init__(sum(factors), **kwargs)
 
@@ -56,7 +45,7 @@ class Reads(Configured):
                          **kwargs)
 
 
-class First(Scaled):
+class First(Times):
     """Takes the first of nested lists of numbers."""
 
     def __init__(self, factors, **kwargs):
@@ -84,24 +73,6 @@ class Affine(OneShape):
         return total([y] + [constant(each) for each in self.more])
 
 
-class Kernel(OneShape):
-    """Passes all other arguments on to its base class."""
-
-    def __init__(self, units, activity_regularizer=None, **kwargs):
-        super().__init__(**kwargs)
-        self.u = units
-        self.activity_regularizer = regularizers.get(activity_regularizer)
-
-    def build(self, input_shape):
-        self.kernel = self.add_weight(
-            name='kernel', shape=(input_shape[-1], self.u), initializer='uniform',
-            regularizer=regularizers.l2(.3))
-        super().build(input_shape)
-
-    def call(self, inputs):
-        return ops.matmul(inputs, self.kernel)
-
-
 class Popped(layers.Dense):
     """Removes an argument from those that it passes on."""
 
@@ -125,9 +96,9 @@ class Inherits(layers.Dense):
 
 
 TAKES_BY_POSITION = '''
-class ByPosition(Scaled):
+class ByPosition(Times):
     def __init__(self, factor, /, **kwargs):
-        Scaled.__init__(self, factor, **kwargs)
+        Times.__init__(self, factor, **kwargs)
 '''
 PARSES_POSITIONS = sys.version_info >= (3, 8)
 if PARSES_POSITIONS:
@@ -152,16 +123,8 @@ class Registered(Configured):
     def __init__(self, factor, **kwargs):
         super().__init__(factor, **kwargs)
         self.number = len(Registered.made)
+        self.label = f'the layer with number {self.number}'
         Registered.made.append(self.name)
-
-
-class Counted(Configured):
-    count = 0
-
-    def __init__(self, factor, **kwargs):
-        super().__init__(factor, **kwargs)
-        Counted.count += 1
-        self.label = f'the layer with number {Counted.count}'
 
 
 class Logs(Configured):
@@ -173,33 +136,21 @@ class Logs(Configured):
         self.log.write(f'{factor}\n')
 
 
-class Draws(OneShape):
+class Draws(Times):
     """Draws numbers at random and computes with them."""
 
     def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.factor = np.random.rand()
-        self.factors = np.random.rand(UNITS).astype('float32')
-
-    def call(self, inputs):
-        return self.factor * self.factors * inputs
+        super().__init__(np.random.rand(UNITS).astype('float32'), **kwargs)
+        self.number = np.random.rand()
 
 
-class Locks(OneShape):
+class Locks(Times):
     """Makes objects that can be neither copied nor serialized."""
 
-    made = []
-
     def __init__(self, factor, **kwargs):
-        super().__init__(**kwargs)
+        super().__init__(-factor, **kwargs)
         self.lock, self.local = threading.Lock(), threading.local()
         self.numbers = (factor for _ in range(3))
-        self.factor = -factor
-        Locks.made.append(self.name)
-
-    def call(self, inputs):
-        with self.lock:
-            return self.factor * inputs
 
 
 class Incomparable:
@@ -224,45 +175,24 @@ class Chooses(OneShape):
         return inputs
 
 
-class WithSlot(OneShape):
+class WithSlot(Times):
     """Stores a number in a slot."""
 
     __slots__ = ('factor',)
 
-    def __init__(self, factor, **kwargs):
-        super().__init__(**kwargs)
-        object.__setattr__(self, 'factor', factor)
 
-    def call(self, inputs):
-        return self.factor * inputs
-
-
-class Careful(OneShape):
+class Careful(Times):
     """Has a property whose setter checks and converts the value."""
 
-    def __init__(self, rate, **kwargs):
-        super().__init__(**kwargs)
-        self.rate = rate
-
     @property
-    def rate(self):
-        return self._rate / 100.
+    def factor(self):
+        return self._percent / 100.
 
-    @rate.setter
-    def rate(self, value):
+    @factor.setter
+    def factor(self, value):
         if not 0. < value < 1.:
-            raise ValueError(f'Not a rate: {value!r}')
-        self._rate = 100. * value
-
-    def call(self, inputs):
-        return self.rate * inputs
-
-
-class CarefulWithConfig(Careful):
-    """Has the rate in its config."""
-
-    def get_config(self):
-        return dict(super().get_config(), rate=self.rate)
+            raise ValueError(f'Not between 0 and 1: {value!r}')
+        self._percent = 100. * value
 
 
 def numbered(cls):
@@ -288,15 +218,13 @@ class Doubles(Configured):
 # What constructors read
 
 
-class AlongAxis(OneShape):
+class AlongAxis(Times):
     """Has a default that depends on a setting of Keras."""
 
     def __init__(self, data_format=None, **kwargs):
-        super().__init__(**kwargs)
         self.data_format = data_format or image_data_format()
-
-    def call(self, inputs):
-        return inputs * (.5 if self.data_format == 'channels_first' else -1.)
+        factor = .5 if self.data_format == 'channels_first' else -1.
+        super().__init__(factor, **kwargs)
 
     def get_config(self):
         return dict(super().get_config(), data_format=self.data_format)
@@ -337,15 +265,13 @@ def made_with(make, *args):
 # What is set later, and from where
 
 
-class Repeats(OneShape):
+class Repeats(Times):
     """Multiplies as often as is set after its constructor ran."""
 
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.times = 1
+    times = 1
 
     def call(self, inputs):
-        return inputs * .5 ** self.times
+        return inputs * self.factor ** self.times
 
 
 def changed(layer, name, value):
@@ -361,21 +287,16 @@ def loaded():
 
 MATRIX = np.array([[.5, -1.], [.25, 2.]], 'float32')
 LAYERS = {
-    'activity regularizer': lambda: Kernel(
-        UNITS, activity_regularizer=regularizers.l2(.2)),
-    'activity regularizer, text': lambda: Kernel(UNITS, activity_regularizer='l1'),
     'any number of arguments': lambda: Summed(.5, .25, 1.),
     'arrays': lambda: Affine(MATRIX, MATRIX[0], 2 * MATRIX[1]),
     'checked': lambda: Careful(.4),
-    'checked, config': lambda: CarefulWithConfig(.4),
     'chosen objects': Chooses,
-    'counter': lambda: Counted(.5),
     'decorated class': lambda: Decorated(.3),
     'derived': lambda: KeepRate(.2),
     'factory': lambda: Makes(lambda: layers.Dense(UNITS)),
     'file': lambda: Logs(.5),
     'floatx': made_with(Rounds, 'floatx', 'float16'),
-    'frozen': lambda: Kernel(units=UNITS, trainable=False),
+    'frozen': lambda: Inherits(units=UNITS, trainable=False),
     'function': lambda: Affine(MATRIX, function=lambda x: .8 * x),
     'image data format': made_with(
         AlongAxis, 'image_data_format', 'channels_first'),
@@ -386,7 +307,6 @@ LAYERS = {
     'locks': lambda: Locks(.5),
     'own __new__': lambda: Doubles(.5),
     'popped': lambda: Popped(UNITS, activation='tanh', offset=.5),
-    'popped, array': lambda: Popped(UNITS, offset=MATRIX[0]),
     'random numbers': Draws,
     'registry': lambda: Registered(.5),
     'set before the call': lambda: changed(Repeats(), 'times', 3),
@@ -398,7 +318,7 @@ if PARSES_POSITIONS:
     LAYERS['by position'] = lambda: ByPosition(.5)  # noqa: F821
 if not IS_KERAS2:
     LAYERS.update({
-        'dtype': lambda: Kernel(UNITS, dtype='mixed_float16'),
+        'dtype': lambda: Inherits(UNITS, dtype='mixed_float16'),
         'dtype policy': made_with(lambda: layers.Dense(UNITS), 'dtype_policy',
                                   'mixed_bfloat16', keras.config)})
 

@@ -2,8 +2,9 @@
 import collections
 import inspect
 
-from keras import activations, layers
+from keras import layers
 from keras.models import Model, Sequential
+from keras_clone.check import gallery
 
 from evidence.random_models.operations import UNITS
 from evidence.random_models.versions import (
@@ -60,31 +61,30 @@ class OneShape(Base):
         return input_shape
 
 
-class KeepRate(OneShape):
-    """Stores a number derived from its argument, and has no `get_config`."""
+class Times(OneShape):
+    """Multiplies by a factor. The config lacks it."""
 
-    def __init__(self, rate, **kwargs):
+    def __init__(self, factor=2., **kwargs):
         super().__init__(**kwargs)
-        self.rate = 1 - rate
+        self.factor = factor
 
     def call(self, inputs):
-        return self.rate * inputs
+        return self.factor * inputs
 
 
-class Scale(OneShape):
+class KeepRate(Times):
+    """Stores a number derived from its argument."""
+
+    def __init__(self, rate, **kwargs):
+        super().__init__(1 - rate, **kwargs)
+
+
+class Scale(gallery.Scale):
     """Has a weight, passes masks on, and has no `get_config`."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.supports_masking = True
-
-    def build(self, input_shape):
-        self.scale = self.add_weight(name='scale', shape=(input_shape[-1],),
-                                     initializer='ones')
-        super().build(input_shape)
-
-    def call(self, inputs):
-        return self.scale * inputs
 
 
 class Applies(OneShape):
@@ -98,28 +98,6 @@ class Applies(OneShape):
         return self.function(inputs)
 
 
-class Cell(layers.Layer):
-    """A recurrent cell."""
-
-    def __init__(self, units, activation='tanh', **kwargs):
-        super().__init__(**kwargs)
-        self.units = self.state_size = units
-        self.activation = activations.get(activation)
-
-    def build(self, input_shape):
-        self.kernel = self.add_weight(name='kernel', initializer='uniform',
-                                      shape=(input_shape[-1], self.units))
-        super().build(input_shape)
-
-    def call(self, inputs, states):
-        output = self.activation(ops.matmul(inputs, self.kernel) + states[0])
-        return output, [output]
-
-    def get_config(self):
-        return dict(super().get_config(), units=self.units,
-                    activation=activations.serialize(self.activation))
-
-
 class Composed(OneShape):
     """Holds layers in its attribute `parts`, in any of `CONTAINERS`."""
 
@@ -128,29 +106,35 @@ class Composed(OneShape):
     def hold(self, parts):
         self.parts = parts
         if not isinstance(parts, (list, tuple, dict, set, layers.Layer)):
-            self.tracked = layers_in(parts)  # Keras 3 does not search `parts`.
+            self.tracked = contents(parts)  # Keras 3 does not search `parts`.
 
     def build(self, input_shape):
-        for layer in layers_in(self.parts):
+        for layer in contents(self.parts):
             build_inner(layer, input_shape)
         super().build(input_shape)
 
     def call(self, inputs):
         return total((i + 1.) * call_inner(layer, inputs)
-                     for i, layer in enumerate(layers_in(self.parts)))
+                     for i, layer in enumerate(contents(self.parts)))
 
     if IS_KERAS2:  # It does not search attributes.
         @property
         def trainable_weights(self):
-            return self._trainable_weights + [
-                weight for layer in layers_in(self.parts)
-                for weight in layer.trainable_weights]
+            return total([self._trainable_weights] + [
+                layer.trainable_weights for layer in contents(self.parts)])
 
         @property
         def non_trainable_weights(self):
-            return self._non_trainable_weights + [
-                weight for layer in layers_in(self.parts)
-                for weight in layer.non_trainable_weights]
+            return total([self._non_trainable_weights] + [
+                layer.non_trainable_weights for layer in contents(self.parts)])
+
+
+class Given(Composed):
+    """Takes layers in a container as an argument; has no config."""
+
+    def __init__(self, held, **kwargs):
+        super().__init__(**kwargs)
+        self.hold(held)
 
 
 class OwnWrapper(layers.Wrapper):
@@ -214,7 +198,7 @@ INNER = {  # {name: function that makes a layer on vectors}
 
 
 class Plain:
-    """A custom object that holds layers."""
+    """A custom object that holds layers or weights."""
 
     def __init__(self, *held):
         self.held = held
@@ -239,6 +223,7 @@ class Slotted(Plain):
 
 Pair = collections.namedtuple('Pair', 'first second')
 CONTAINERS = {
+    'closure': lambda pair: (lambda first, second: lambda: (first, second))(*pair),
     'deque': collections.deque,
     'dict': lambda pair: dict(zip('ba', pair)),
     'list': list,
@@ -252,15 +237,16 @@ CONTAINERS = {
 }
 
 
-def layers_in(value):
-    if isinstance(value, layers.Layer):
-        return [value]
+def contents(value):
+    """Returns the layers or weights in one of `CONTAINERS`."""
+    if inspect.isfunction(value):
+        return contents(value())
     if inspect.ismethod(value):
-        return layers_in(value.__self__)
+        return contents(value.__self__)
     if isinstance(value, (set, frozenset)):
-        value = sorted(value, key=lambda layer: layer.name)
+        value = sorted(value, key=lambda each: each.name)
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple, collections.deque, Plain)):
-        return [layer for each in value for layer in layers_in(each)]
-    return []
+        return [found for each in value for found in contents(each)]
+    return [] if value is None or isinstance(value, int) else [value]

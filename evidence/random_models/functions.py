@@ -17,17 +17,15 @@ def shifted(x, *, by=FACTOR):
 
 
 class Doubled:
-    """A callable object, whose bound method is used as well."""
+    """A callable object, whose methods are used as well."""
+
+    factor = .3
 
     def __call__(self, x):
         return 2 * x
 
     def method(self, x):
         return ops.tanh(x) + x
-
-
-class Static:
-    factor = .3
 
     @staticmethod
     def halved(x):
@@ -76,8 +74,8 @@ FUNCTIONS = {
         functools.partial(scaled), by=2.),
     'object': Doubled,
     'method': lambda: Doubled().method,
-    'class method': lambda: Static.scaled,
-    'static method': lambda: Static.halved,
+    'class method': lambda: Doubled.scaled,
+    'static method': lambda: Doubled.halved,
     'decorated': lambda: doubled(ops.tanh),
     'decorated lambda': lambda: doubled(lambda x: FACTOR * x),
     'recursive': recursive,

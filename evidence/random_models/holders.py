@@ -1,52 +1,63 @@
 """Layers that hold layers, weights and objects, alone or together with others."""
 import functools
-import inspect
 import weakref
 
 import keras
 from keras import layers, regularizers
 
+from evidence.random_models.calls import SHARED
 from evidence.random_models.custom import (
-    CONTAINERS, INNER, Composed, Factor, OneShape, Plain, Scale, layers_in, scaled,
-    total)
-from evidence.random_models.calls import SHARED, Held
+    CONTAINERS, Composed, Factor, Given, OneShape, Scale, Times, contents, total)
 from evidence.random_models.operations import UNITS, new_layer, operation
 from evidence.random_models.versions import (
-    IS_KERAS2, TAKES_FUNCTIONS, build_inner, call_inner, ops, variable)
+    IS_KERAS2, TAKES_FUNCTIONS, call_inner, ops, variable)
 
-# Layers in containers
-
-
-class Given(Composed):
-    """Takes layers in a container as an argument; has no config."""
-
-    def __init__(self, held, **kwargs):
-        super().__init__(**kwargs)
-        self.hold(held)
+# Layers and weights in containers
 
 
 class Making(Composed):
-    """Makes its layers itself, in one of `CONTAINERS`."""
+    """Makes its layers itself, in one of `CONTAINERS`, perhaps in `build`."""
 
-    def __init__(self, kind, **kwargs):
+    def __init__(self, kind, lazy=False, **kwargs):
         super().__init__(**kwargs)
-        self.kind = kind
-        self.hold(CONTAINERS[kind](pair()))
-
-    def get_config(self):
-        return dict(super().get_config(), kind=self.kind)
-
-
-class Lazy(Composed):
-    """Makes its layers in `build`; has no config."""
-
-    def __init__(self, kind, **kwargs):
-        super().__init__(**kwargs)
-        self.kind = kind
+        self.kind, self.lazy = kind, lazy
+        if not lazy:
+            self.hold(CONTAINERS[kind](pair()))
 
     def build(self, input_shape):
-        self.hold(CONTAINERS[self.kind](pair()))
+        if self.lazy:
+            self.hold(CONTAINERS[self.kind](pair()))
         super().build(input_shape)
+
+
+class Configured(Making):
+    """Has a config."""
+
+    def get_config(self):
+        return dict(super().get_config(), kind=self.kind, lazy=self.lazy)
+
+
+class Filled(OneShape):
+    """Makes its weights in `build`, or the first of them in the constructor."""
+
+    def __init__(self, kind, early=False, **kwargs):
+        super().__init__(**kwargs)
+        self.kind = kind
+        self.held = [self.new_weight()] if early else []
+
+    def new_weight(self):
+        return self.add_weight(name='ab'[len(self.weights)], shape=(2,),
+                               initializer='glorot_normal')
+
+    def build(self, input_shape):
+        while len(self.weights) < 2:
+            self.held.append(self.new_weight())
+        self.held = CONTAINERS[self.kind](self.held)
+        super().build(input_shape)
+
+    def call(self, inputs):
+        scale, shift = contents(self.held)
+        return inputs * scale + shift
 
 
 def pair():
@@ -54,28 +65,14 @@ def pair():
 
 
 for name, make in (('given_layers', lambda kind: Given(CONTAINERS[kind](pair()))),
-                   ('made_layers', Making), ('lazy_layers', Lazy)):
+                   ('made_layers', Configured),
+                   ('lazy_layers', lambda kind: Making(kind, lazy=True))):
     new_layer(name, 'v', {
         kind: functools.partial(make, kind) for kind in CONTAINERS})
-new_layer('layer_in_config', 'v', {
-    name: lambda make=make: Held([make()]) for name, make in INNER.items()})
-
-
-class Borrows(layers.Layer):
-    """Computes with layers that the model calls elsewhere as well."""
-
-    def __init__(self, held, **kwargs):
-        super().__init__(**kwargs)
-        self.held = Plain(held)
-
-    def call(self, inputs):
-        return total(call_inner(layer, inputs) for layer in layers_in(self.held))
-
-
-@operation('v', 'v', CONTAINERS)
-def borrowed_layers(building, option, x):
-    first, second = held = pair()
-    return [Borrows(CONTAINERS[option](held))(second(first(x)))]
+WEIGHTS = {kind: functools.partial(Filled, kind) for kind in CONTAINERS}
+WEIGHTS['early'] = lambda: Filled('list', early=True)
+del WEIGHTS['set']  # Variables of some backends have no hashes.
+new_layer('weights', 'v', WEIGHTS)
 
 
 @operation('v', 'v', CONTAINERS)
@@ -83,6 +80,9 @@ def given_shared_layers(building, option, x):
     held = [building.shared('Dense', SHARED['Dense']),
             building.shared('Scale', Scale)]
     return [layers.Add()([Given(CONTAINERS[option](held))(x), held[0](x)])]
+
+
+# Layers that refer to themselves
 
 
 class Aliases(Composed):
@@ -165,125 +165,45 @@ new_layer('of_itself', 'v', {
     'method as activation': Squashes,
     'attributes of the layer': lambda: Delegates(layers.Dense(UNITS)),
     'weak reference': Parent,
-    'weak reference, argument': lambda: Parent(3.),
     'layers as arguments': lambda: InTurn(layers.Dense(UNITS), Scale(), factor=.3),
 })
-
-
-# Weights in containers
-
-
-class Filled(OneShape):
-    """Stores the weights that `build` creates in a container, object or closure."""
-
-    def __init__(self, kind, function=scaled, **kwargs):
-        super().__init__(**kwargs)
-        self.function, self.kind = function, kind
-        self.held = {} if kind == 'dict' else []
-        if kind == 'partly in the constructor':
-            self.held.append(self.new_weight('a'))
-
-    def new_weight(self, name):
-        return self.add_weight(name=name, shape=(2,), initializer='glorot_normal')
-
-    def build(self, input_shape):
-        for index, name in enumerate('ab'):
-            if self.kind == 'dict':
-                self.held[name] = self.new_weight(name)
-            elif len(self.held) == index:
-                self.held.append(self.new_weight(name))
-        if self.kind == 'object':
-            self.held = [Plain(each) for each in self.held]
-        if self.kind == 'closure':
-            first, second = self.held
-            self.held = [lambda: first, lambda: second]
-        super().build(input_shape)
-
-    def call(self, inputs):
-        held = self.held.values() if self.kind == 'dict' else self.held
-        scale, shift = [_held_in(each) for each in held]
-        return self.function(inputs * scale + shift)
-
-
-class FilledWithLayers(OneShape):
-    """Sets layers that `build` creates as attributes, and holds them once more."""
-
-    def __init__(self, kind, **kwargs):
-        super().__init__(**kwargs)
-        self.kind = kind
-
-    def build(self, input_shape):
-        first, second = self.first, self.second = layers.Dense(2), layers.Dense(2)
-        for layer in (first, second):
-            build_inner(layer, input_shape)
-            if IS_KERAS2:
-                self._trainable_weights += layer.trainable_weights
-        self.held = {'closure': [lambda: first, lambda: second],
-                     'list': [first, second],
-                     'object': [Plain(first), Plain(second)]}[self.kind]
-        super().build(input_shape)
-
-    def call(self, inputs):
-        first, second = [_held_in(each) for each in self.held]
-        return call_inner(second, call_inner(first, inputs))
-
-
-def _held_in(value):
-    if isinstance(value, Plain):
-        return value.held[0]
-    return value() if inspect.isfunction(value) else value
-
-
-FILLED = dict({kind: functools.partial(Filled, kind) for kind in (
-    'closure', 'dict', 'list', 'object', 'partly in the constructor')}, **{
-        'layers, ' + kind: functools.partial(FilledWithLayers, kind)
-        for kind in ('closure', 'list', 'object')})
-new_layer('filled_in_build', 'v', FILLED)
 
 
 # Computing with the weights of another layer
 
 
-class TiedTo(layers.Layer):
+class TiedTo(OneShape):
     """Computes with the weights of another layer, as `DenseTranspose` does."""
-
-    def __init__(self, tied_to, listed=False, **kwargs):
-        super().__init__(**kwargs)
-        self.tied_to, self.listed = tied_to, listed
-
-    def build(self, input_shape):
-        self.bias = self.add_weight(name='bias', shape=(UNITS,), initializer='zeros')
-        if IS_KERAS2:
-            self.kernel = ops.transpose(self.tied_to.kernel)
-            if self.listed:
-                self._trainable_weights.append(self.tied_to.kernel)
-        super().build(input_shape)
-
-    def call(self, inputs):
-        kernel = self.kernel if IS_KERAS2 else ops.transpose(self.tied_to.kernel)
-        return ops.matmul(inputs, kernel) + self.bias
-
-
-class TiedByCall(OneShape):
-    """Reads the other layer's weight in each call."""
 
     def __init__(self, tied_to, **kwargs):
         super().__init__(**kwargs)
         self.tied_to = tied_to
 
+    def build(self, input_shape):
+        self.bias = self.add_weight(name='bias', shape=(UNITS,), initializer='zeros')
+        super().build(input_shape)
+
     def call(self, inputs):
-        return ops.matmul(inputs, ops.transpose(self.tied_to.weights[0]))
+        return ops.matmul(inputs, ops.transpose(self.tied_to.weights[0])) + self.bias
 
 
-class TiedByConfig(TiedTo):
-    """Has the other layer in its config."""
+class TiedInBuild(TiedTo):
+    """Reads the other layer's weight in `build`; may list it as its own."""
 
-    def get_config(self):
-        return dict(super().get_config(), tied_to=layers.serialize(self.tied_to))
+    listed = False
 
-    @classmethod
-    def from_config(cls, config):
-        return cls(layers.deserialize(config.pop('tied_to')), **config)
+    def build(self, input_shape):
+        self.kernel = ops.transpose(self.tied_to.kernel)
+        if self.listed:
+            self._trainable_weights.append(self.tied_to.kernel)
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return ops.matmul(inputs, self.kernel) + self.bias
+
+
+class Listing(TiedInBuild):
+    listed = True
 
 
 class Pull(regularizers.Regularizer):
@@ -294,9 +214,6 @@ class Pull(regularizers.Regularizer):
 
     def __call__(self, weight):
         return ops.sum(ops.square(weight - self.layer.kernel))
-
-    def get_config(self):
-        return {'layer': self.layer}
 
 
 class Scorer:
@@ -324,8 +241,6 @@ TIED = {  # {option: function that takes a built `Dense` and returns a layer}
     'activation': lambda dense: layers.Dense(UNITS, activation=Scorer(dense)),
     'arguments': lambda dense: layers.Lambda(by_layer, arguments={'layer': dense}),
     'attribute': TiedTo,
-    'attribute, at each call': TiedByCall,
-    'config': TiedByConfig,
     'default': lambda dense: layers.Lambda(
         lambda x, kernel=dense.kernel: ops.matmul(x, kernel)),
     'kernel': lambda dense: (lambda kernel: layers.Lambda(
@@ -340,7 +255,7 @@ TIED = {  # {option: function that takes a built `Dense` and returns a layer}
     'regularizer': lambda dense: layers.Dense(UNITS, kernel_regularizer=Pull(dense)),
 }
 if IS_KERAS2:
-    TIED['attribute, listed'] = lambda dense: TiedTo(dense, listed=True)
+    TIED.update({'in build': TiedInBuild, 'in build, listed': Listing})
 else:
     TIED['initializer'] = lambda dense: layers.Dense(
         UNITS, bias_initializer=lambda shape, dtype=None: 0. * dense.bias + .5)
@@ -374,20 +289,21 @@ def tied_to_shared(building, option, x, y):
 # Variables and objects that several layers have
 
 
-class Shares(OneShape):
-    """Takes a variable, object or generator that other layers have as well."""
+class Shares(Times):
+    """Takes an object, a variable or a generator that other layers have as well."""
 
     def __init__(self, shared, factor=1., **kwargs):
-        super().__init__(**kwargs)
-        self.shared, self.factor = shared, factor
+        super().__init__(factor, **kwargs)
+        self.shared = shared
 
     def call(self, inputs, training=False):
+        inputs = super().call(inputs)
         if isinstance(self.shared, Factor):
-            return self.shared(self.factor * inputs)
+            return self.shared(inputs)
         if not IS_KERAS2 and isinstance(self.shared, keras.random.SeedGenerator):
             rate = .5 if training else 0.
             return keras.random.dropout(inputs, rate, seed=self.shared)
-        return self.factor * self.shared * inputs
+        return self.shared * inputs
 
 
 SHARED_STATE = {'object': lambda: Factor(.5), 'variable': lambda: variable(2.)}

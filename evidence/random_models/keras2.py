@@ -2,15 +2,16 @@
 import numpy as np
 from keras import backend, layers, regularizers
 from keras.models import Model
+from keras_clone.check.gallery import MinimalCell
 
 from evidence.random_models.calls import Shift
-from evidence.random_models.custom import Cell, OneShape
+from evidence.random_models.custom import OneShape, Times
 from evidence.random_models.operations import UNITS, new_layer, operation, whole
 
 # Call arguments
 
 
-class CellWithConstants(Cell):
+class CellWithConstants(MinimalCell):
     """A recurrent cell that takes constants."""
 
     def build(self, input_shape):
@@ -42,20 +43,13 @@ def tensor_in_closure(building, option, x, y):
 # Weights, losses and updates
 
 
-class OwnVariable(OneShape):
+class OwnVariable(Times):
     """Adds a variable of the backend to its weights by itself."""
 
-    def __init__(self, scale, **kwargs):
-        super().__init__(**kwargs)
-        self.scale = scale
-
     def build(self, input_shape):
-        self.gamma = backend.variable(self.scale * np.ones((input_shape[-1],)))
-        self._trainable_weights = [self.gamma]
+        self.factor = backend.variable(3. * np.ones((input_shape[-1],)))
+        self._trainable_weights = [self.factor]
         super().build(input_shape)
-
-    def call(self, inputs):
-        return self.gamma * inputs
 
 
 class Updates(OneShape):
@@ -71,7 +65,7 @@ class Updates(OneShape):
         return inputs * (1. + self.count)
 
 
-OF_THE_BACKEND = {'variable': lambda: OwnVariable(20.), 'updates': Updates}
+OF_THE_BACKEND = {'variable': OwnVariable, 'updates': Updates}
 new_layer('of_the_backend', 'v', OF_THE_BACKEND)
 new_layer('of_the_backend_in_steps', 's', {
     name: lambda make=make: layers.TimeDistributed(make())

@@ -9,8 +9,7 @@ from evidence.random_models.calls import SHARED
 from evidence.random_models.changes import change_after_the_call, dense, freeze
 from evidence.random_models.constructors import MATRIX, setting
 from evidence.random_models.custom import (
-    Composed, Factor, KeepRate, OneShape, OwnWrapper, Scale, gelu)
-from evidence.random_models.holders import Given
+    Factor, Given, KeepRate, OneShape, OwnWrapper, Scale, gelu)
 from evidence.random_models.masks import OwnMask, masked
 from evidence.random_models.models import Attributed, WithArgument
 from evidence.random_models.operations import (
@@ -30,13 +29,9 @@ OPS = {
     'einsum': lambda x: ops.einsum('bij,bkj->bik', x, x)[:, :, :UNITS],
     'getitem': lambda x: x[:, ::-1],
     'map': lambda x: ops.map(lambda row: .8 * row, x),
-    'matmul': lambda x: ops.matmul(x, np.eye(UNITS, dtype='float32')),
     'pad': lambda x: ops.pad(x, np.array([[0, 0], [1, 0], [0, 0]]))[:, :STEPS],
-    'relu': ops.relu,
-    'reshape': lambda x: ops.reshape(x, np.array([-1, STEPS, UNITS])),
     'subtracted': lambda x: 1. - x,
     'sum': lambda x: x / (1. + ops.sum(ops.abs(x), axis=-1, keepdims=True)),
-    'take': lambda x: ops.take(x, np.array([2, 0, 1]), axis=1),
     'vectorized_map': lambda x: ops.vectorized_map(lambda row: row * .8, x),
     'vectorized_map of an object': lambda x: ops.vectorized_map(Factor(2.), x),
     'where': lambda x: ops.where(x > 0, x, PAIR),
@@ -51,11 +46,6 @@ def op_of_two(building, option, x, y):
              'matmul': lambda: (x @ ops.transpose(y, (0, 2, 1))) @ y,
              'stack': lambda: ops.mean(ops.stack((x, y), axis=-1), axis=-1),
              'where': lambda: ops.where(x > y, x, .5 * y)}[option]()]
-
-
-@operation('s', 'v', ['getitem', 'mean'])
-def op_to_vector(building, option, x):
-    return [x[:, 1] if option == 'getitem' else ops.mean(x, axis=1)]
 
 
 @operation('v', 's', ['expand', 'stack'])
@@ -134,8 +124,8 @@ class TwoArguments(layers.Layer):
 
 @operation('ss', 's', ['position', 'keyword'])
 def two_arguments(building, option, x, y):
-    return [TwoArguments()(*([x, y] if option == 'position' else [x]),
-                           **({} if option == 'position' else {'second': y}))]
+    layer = TwoArguments()
+    return [layer(x, y) if option == 'position' else layer(x, second=y)]
 
 
 class OfDicts(layers.Layer):
@@ -154,21 +144,25 @@ def of_dicts(building, option, x, y):
     return [given['sum'], given['first']]
 
 
-@operation('ss', 's', ['Attention', 'MultiHeadAttention', 'causal', 'mask',
-                       'scores'])
+def _with_scores(given, scores):
+    return given + ops.mean(scores)
+
+
+ATTENTION = {
+    'causal': lambda x, y: layers.Attention(use_scale=True)(
+        [x, y], use_causal_mask=True),
+    'mask': lambda x, y: layers.Attention()(
+        [x, y], mask=[None, layers.Masking().compute_mask(y)]),
+    'masks of the inputs': lambda x, y: layers.Attention()([x, y]),
+    'scores': lambda x, y: _with_scores(*layers.MultiHeadAttention(1, UNITS)(
+        x, y, return_attention_scores=True)),
+    'three arguments': lambda x, y: layers.MultiHeadAttention(2, UNITS)(x, y, y),
+}
+
+
+@operation('ss', 's', ATTENTION)
 def attention(building, option, x, y):
-    if option == 'mask':
-        mask = layers.Masking().compute_mask(y)
-        return [layers.Attention()([x, y], mask=[None, mask])]
-    if option == 'causal':
-        return [layers.Attention(use_scale=True)([x, y], use_causal_mask=True)]
-    if option == 'scores':
-        layer = layers.MultiHeadAttention(1, UNITS)
-        given, scores = layer(x, y, return_attention_scores=True)
-        return [given + ops.mean(scores)]
-    if option == 'MultiHeadAttention':
-        return [layers.MultiHeadAttention(2, UNITS)(x, y, y)]
-    return [layers.Attention()([x, y])]
+    return [ATTENTION[option](x, y)]
 
 
 # Nested models
@@ -231,24 +225,14 @@ def adapt(layer, data=NUMBERS):
     return layer
 
 
-class Prepares(Composed):
-    """Holds a layer that `adapt` changes."""
-
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.parts = [layers.Normalization(), layers.Dense(UNITS)]
-
-    def adapt(self, data):
-        self.parts[0].adapt(data)
-
-
 ADAPTED = {
     'Normalization': lambda x: adapt(layers.Normalization())(x),
     'Normalization, given': lambda x: layers.Normalization(
         mean=.5, variance=4., invert=True)(x),
     'Normalization in a model': lambda x: Sequential(
         [adapt(layers.Normalization()), layers.Dense(UNITS)])(x),
-    'Normalization in a layer': lambda x: adapt(Prepares())(x),
+    'Normalization in a layer': lambda x: Given(
+        [adapt(layers.Normalization()), layers.Dense(UNITS)])(x),
     'Normalization in a wrapper': lambda x: OwnWrapper(
         adapt(layers.Normalization()))(x),
 }

@@ -1,8 +1,9 @@
 """Recurrent layers, their cells and their states."""
 from keras import layers
 from keras.utils import custom_object_scope
+from keras_clone.check.gallery import MinimalCell
 
-from evidence.random_models.custom import Cell, Composed, gelu, relu
+from evidence.random_models.custom import Composed, gelu, relu
 from evidence.random_models.operations import (
     BATCH, STEPS, UNITS, new_layer, operation)
 from evidence.random_models.versions import IS_KERAS2, call_inner, ops
@@ -39,9 +40,9 @@ new_layer('recurrent', 's', {
         'LSTM', activation=lambda x: .5 * x,
         recurrent_activation=lambda x: .1 * x),
     'activation named as one of Keras': lambda: sequences('LSTM', activation=relu),
-    'cell': lambda: of_cells(Cell(UNITS, gelu)),
+    'cell': lambda: of_cells(MinimalCell(UNITS)),
     'cell that holds a layer': lambda: of_cells(HoldingCell(UNITS, gelu)),
-    'cells': lambda: of_cells(layers.GRUCell(UNITS), Cell(UNITS)),
+    'cells': lambda: of_cells(layers.GRUCell(UNITS), MinimalCell(UNITS)),
     'cells, one that holds a layer': lambda: of_cells(
         HoldingCell(UNITS, lambda x: .5 * x), layers.GRUCell(UNITS)),
 })
@@ -60,14 +61,16 @@ def last(building, option, x):
     if option == 'Bidirectional':
         return [layers.Add()(layers.Bidirectional(
             layers.GRU(UNITS), merge_mode=None)(x))]
-    layer = layers.RNN(Cell(UNITS)) if option == 'cell' else layers.LSTM(UNITS)
-    return [layer(x)]
+    if option == 'cell':
+        return [layers.RNN(MinimalCell(UNITS))(x)]
+    return [layers.LSTM(UNITS)(x)]
 
 
 @operation('s', 'svv', ['LSTM', 'Bidirectional', 'cells'])
 def returned_states(building, option, x):
     if option == 'cells':
-        return of_cells(Cell(UNITS), layers.GRUCell(UNITS), return_state=True)(x)
+        return of_cells(MinimalCell(UNITS), layers.GRUCell(UNITS),
+                        return_state=True)(x)
     if option == 'Bidirectional':
         return layers.Bidirectional(sequences('GRU', return_state=True),
                                     merge_mode='ave')(x)
@@ -77,7 +80,7 @@ def returned_states(building, option, x):
 @operation('sv', 's', ['GRU', 'cell'])
 def initial_state(building, option, x, h):
     if option == 'cell':
-        return [of_cells(Cell(UNITS))(x, initial_state=[h])]
+        return [of_cells(MinimalCell(UNITS))(x, initial_state=[h])]
     return [sequences('GRU')(x, initial_state=h)]
 
 
@@ -94,7 +97,8 @@ BIDIRECTIONAL = {
     'LSTM': lambda: layers.Bidirectional(sequences('LSTM'), merge_mode='ave'),
     'activation': lambda: layers.Bidirectional(
         sequences('GRU', activation=gelu), merge_mode='mul'),
-    'cell': lambda: layers.Bidirectional(of_cells(Cell(UNITS)), merge_mode='sum'),
+    'cell': lambda: layers.Bidirectional(
+        of_cells(MinimalCell(UNITS)), merge_mode='sum'),
 }
 if not IS_KERAS2:
     BIDIRECTIONAL['backward layer'] = lambda: layers.Bidirectional(
@@ -105,5 +109,5 @@ if not IS_KERAS2:
 @operation('s', 's', BIDIRECTIONAL)
 def bidirectional(building, option, x):
     # `Bidirectional` looks them up to make its second layer.
-    with custom_object_scope({'Cell': Cell, 'gelu': gelu}):
+    with custom_object_scope({'MinimalCell': MinimalCell, 'gelu': gelu}):
         return [BIDIRECTIONAL[option]()(x)]
