@@ -8,7 +8,7 @@ from keras_clone.check import gallery
 
 from evidence.random_models.operations import UNITS
 from evidence.random_models.versions import (
-    IS_KERAS2, build_inner, call_inner, ops)
+    IS_KERAS2, Wrapper, build_inner, call_inner, ops)
 
 # Functions and callable objects
 
@@ -137,7 +137,7 @@ class Given(Composed):
         self.hold(held)
 
 
-class OwnWrapper(layers.Wrapper):
+class OwnWrapper(Wrapper):
     """A custom wrapper."""
 
     def build(self, input_shape):

@@ -13,6 +13,8 @@ IS_KERAS2 = RELEASE < (3,)
 TAKES_FUNCTIONS = IS_KERAS2 or RELEASE >= (3, 15)
 
 if IS_KERAS2:
+    from keras.layers.wrappers import Wrapper
+
     ops = types.SimpleNamespace(
         matmul=backend.dot, **{name: getattr(backend, name) for name in (
             'any', 'cast', 'expand_dims', 'greater', 'mean', 'minimum', 'relu',
@@ -39,6 +41,7 @@ if IS_KERAS2:
         return model.layers
 else:
     from keras import ops
+    from keras.layers import Wrapper  # noqa: F401
 
     constant = ops.convert_to_tensor
     variable = keras.Variable
