@@ -142,8 +142,8 @@ INTRODUCTION = """\
 `make fuzz` and `make fuzz-keras3` create random models. The released function and
 the overlay clone each model and its clone. `python -m evidence random-models record`
 writes this page. `keras_clone/check/faithfulness.py` documents what is compared.
-The models consist of the operations in `operations_keras2.py` and
-`operations_keras3.py`, in `evidence/random_models/`.
+The models consist of operations; `evidence/random_models/operations.py` says where
+these are.
 
 <!-- totals -->
 

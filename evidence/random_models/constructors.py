@@ -1,11 +1,12 @@
-"""Operations whose layers have constructors as people write them.
+"""Layers with constructors as people write them.
 
-For both major versions of Keras. What the constructor gets, does or reads cannot
-always be told from a config.
+What the constructor gets, does or reads cannot always be told from a config.
 """
 import contextlib
+import functools
 import sys
 import tempfile
+import threading
 
 import keras
 import numpy as np
@@ -13,35 +14,25 @@ from keras import backend, layers
 from keras.models import Sequential
 
 from evidence.random_models.custom import (
-    IS_KERAS2, Base, Factor, OneShape, call_inner)
-from evidence.random_models.operations import UNITS, operation
+    Composed, Factor, KeepRate, OneShape, Times, gelu, scaled, total)
+from evidence.random_models.operations import UNITS, new_layer
+from evidence.random_models.versions import IS_KERAS2, constant, ops
 
 floatx = backend.floatx
 image_data_format = backend.image_data_format
 
 
-class Scaled(OneShape):
-    """Multiplies by a factor. The config lacks it."""
-
-    def __init__(self, factor, **kwargs):
-        super().__init__(**kwargs)
-        self.factor = factor
-
-    def call(self, inputs):
-        return self.factor * inputs
+# What constructors take
 
 
-class Configured(Scaled):
+class Configured(Times):
     """Has the factor in its config."""
 
     def get_config(self):
         return dict(super().get_config(), factor=self.factor)
 
 
-# What constructors take
-
-
-class Summed(Scaled):
+class Summed(Times):
     def __init__(self, *factors, **kwargs):
         super().__init__(sum(factors), **kwargs)
 
@@ -54,52 +45,67 @@ class Reads(Configured):
                          **kwargs)
 
 
-class First(Scaled):
+class First(Times):
     """Takes the first of nested lists of numbers."""
 
     def __init__(self, factors, **kwargs):
         super().__init__(factors['of'][0], **kwargs)
 
 
-class Makes(OneShape):
+class Makes(Composed):
     """Calls a function that returns its sublayer."""
 
     def __init__(self, make, **kwargs):
         super().__init__(**kwargs)
-        self.inner = make()
-
-    def build(self, input_shape):
-        self.inner.build(input_shape)
-        if IS_KERAS2:
-            self._trainable_weights += self.inner.trainable_weights
-        super().build(input_shape)
-
-    def call(self, inputs):
-        return call_inner(self.inner, inputs)
+        self.parts = make()
 
 
-class Uses(OneShape):
-    """Takes an object, which other layers may have as well."""
+class Affine(OneShape):
+    """Takes arrays and a function."""
 
-    def __init__(self, function, **kwargs):
+    def __init__(self, matrix, *more, **kwargs):
+        self._function = kwargs.pop('function', ops.tanh)
         super().__init__(**kwargs)
-        self.function = function
+        self.matrix, self.more = matrix, more
 
     def call(self, inputs):
-        return self.function(inputs)
+        y = self._function(ops.matmul(inputs, constant(self.matrix)))
+        return total([y] + [constant(each) for each in self.more])
+
+
+class Popped(layers.Dense):
+    """Removes an argument from those that it passes on."""
+
+    def __init__(self, *args, **kwargs):
+        self._offset = kwargs.pop('offset')
+        super().__init__(*args, **kwargs)
+
+    def call(self, inputs):
+        return super().call(inputs) + self._offset
+
+
+class Inherits(layers.Dense):
+    """Takes one argument more than its base class and inherits its config."""
+
+    def __init__(self, units, factor=1., **kwargs):
+        super().__init__(units, **kwargs)
+        self.factor = factor
+
+    def call(self, inputs):
+        return self.factor * super().call(inputs)
 
 
 TAKES_BY_POSITION = '''
-class ByPosition(Scaled):
+class ByPosition(Times):
     def __init__(self, factor, /, **kwargs):
-        Scaled.__init__(self, factor, **kwargs)
+        Times.__init__(self, factor, **kwargs)
 '''
 PARSES_POSITIONS = sys.version_info >= (3, 8)
 if PARSES_POSITIONS:
     exec(TAKES_BY_POSITION)
 
 
-def with_list_that_changes(building):
+def with_list_that_changes():
     factors = {'of': [.5]}
     layer = First(factors)
     factors['of'][0] = 7.
@@ -117,16 +123,8 @@ class Registered(Configured):
     def __init__(self, factor, **kwargs):
         super().__init__(factor, **kwargs)
         self.number = len(Registered.made)
+        self.label = f'the layer with number {self.number}'
         Registered.made.append(self.name)
-
-
-class Counted(Configured):
-    count = 0
-
-    def __init__(self, factor, **kwargs):
-        super().__init__(factor, **kwargs)
-        Counted.count += 1
-        self.label = f'the layer with number {Counted.count}'
 
 
 class Logs(Configured):
@@ -138,16 +136,76 @@ class Logs(Configured):
         self.log.write(f'{factor}\n')
 
 
-class Draws(OneShape):
+class Draws(Times):
     """Draws numbers at random and computes with them."""
 
     def __init__(self, **kwargs):
+        super().__init__(np.random.rand(UNITS).astype('float32'), **kwargs)
+        self.number = np.random.rand()
+
+
+class Locks(Times):
+    """Makes objects that can be neither copied nor serialized."""
+
+    def __init__(self, factor, **kwargs):
+        super().__init__(-factor, **kwargs)
+        self.lock, self.local = threading.Lock(), threading.local()
+        self.numbers = (factor for _ in range(3))
+
+
+class Incomparable:
+    __hash__ = None
+
+    def __eq__(self, other):
+        raise RuntimeError('These objects cannot be compared.')
+
+
+class Chooses(OneShape):
+    """Applies functions and objects that its constructor chooses."""
+
+    def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self.factor = np.random.rand()
-        self.factors = np.random.rand(UNITS).astype('float32')
+        self.functions = [scaled]
+        self.factor, self.factors = Factor(2.), [Factor(.5)]
+        self.unused = [Incomparable(), np.array([np.ones(2), np.ones(3)], object)]
 
     def call(self, inputs):
-        return self.factor * self.factors * inputs
+        for function in [*self.functions, self.factor, *self.factors]:
+            inputs = function(inputs)
+        return inputs
+
+
+class WithSlot(Times):
+    """Stores a number in a slot."""
+
+    __slots__ = ('factor',)
+
+
+class Careful(Times):
+    """Has a property whose setter checks and converts the value."""
+
+    @property
+    def factor(self):
+        return self._percent / 100.
+
+    @factor.setter
+    def factor(self, value):
+        if not 0. < value < 1.:
+            raise ValueError(f'Not between 0 and 1: {value!r}')
+        self._percent = 100. * value
+
+
+def numbered(cls):
+    """A custom decorator: instances store the number of their arguments."""
+    @functools.wraps(cls, updated=())
+    class Numbered(cls):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self.number = len(args) + len(kwargs)
+    return Numbered
+
+
+Decorated = numbered(KeepRate)
 
 
 class Doubles(Configured):
@@ -160,15 +218,13 @@ class Doubles(Configured):
 # What constructors read
 
 
-class AlongAxis(OneShape):
+class AlongAxis(Times):
     """Has a default that depends on a setting of Keras."""
 
     def __init__(self, data_format=None, **kwargs):
-        super().__init__(**kwargs)
         self.data_format = data_format or image_data_format()
-
-    def call(self, inputs):
-        return inputs * (.5 if self.data_format == 'channels_first' else -1.)
+        factor = .5 if self.data_format == 'channels_first' else -1.
+        super().__init__(factor, **kwargs)
 
     def get_config(self):
         return dict(super().get_config(), data_format=self.data_format)
@@ -189,89 +245,84 @@ class Rounds(OneShape):
 
 
 @contextlib.contextmanager
-def setting(name, value):
+def setting(name, value, place=backend):
     """Context in which Keras has another global setting."""
-    former = getattr(backend, name)()
-    getattr(backend, f'set_{name}')(value)
+    former = getattr(place, name)()
+    getattr(place, f'set_{name}')(value)
     try:
         yield
     finally:
-        getattr(backend, f'set_{name}')(former)
+        getattr(place, f'set_{name}')(former)
 
 
-def made_with_setting(name, value, make):
-    def make_layer(building):
-        with setting(name, value):
+def made_with(make, *args):
+    def make_layer():
+        with setting(*args):
             return make()
     return make_layer
-
-
-def made_with_policy(building):
-    former = keras.config.dtype_policy()
-    keras.config.set_dtype_policy('mixed_bfloat16')
-    try:
-        return layers.Dense(UNITS)
-    finally:
-        keras.config.set_dtype_policy(former)
 
 
 # What is set later, and from where
 
 
-class Repeats(Base):
+class Repeats(Times):
     """Multiplies as often as is set after its constructor ran."""
 
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.times = 1
+    times = 1
 
     def call(self, inputs):
-        return inputs * .5 ** self.times
+        return inputs * self.factor ** self.times
 
 
-def with_number_set_before_the_call(building):
-    layer = Repeats()
-    layer.times = 3
+def changed(layer, name, value):
+    setattr(layer, name, value)
     return layer
 
 
-def with_changed_factor(building):
-    layer = Configured(2.)
-    layer.factor = -.5
-    return layer
-
-
-def loaded(building):
+def loaded():
     """Returns a model of a class that is known only while the model is loaded."""
     config = Sequential([layers.Dense(UNITS), Configured(.5)]).get_config()
     return Sequential.from_config(config, custom_objects={'Configured': Configured})
 
 
+MATRIX = np.array([[.5, -1.], [.25, 2.]], 'float32')
 LAYERS = {
-    'any number of arguments': lambda building: Summed(.5, .25, 1.),
-    'iterator': lambda building: Reads(iter([.5, 7.])),
+    'any number of arguments': lambda: Summed(.5, .25, 1.),
+    'arrays': lambda: Affine(MATRIX, MATRIX[0], 2 * MATRIX[1]),
+    'checked': lambda: Careful(.4),
+    'chosen objects': Chooses,
+    'decorated class': lambda: Decorated(.3),
+    'derived': lambda: KeepRate(.2),
+    'factory': lambda: Makes(lambda: layers.Dense(UNITS)),
+    'file': lambda: Logs(.5),
+    'floatx': made_with(Rounds, 'floatx', 'float16'),
+    'frozen': lambda: Inherits(units=UNITS, trainable=False),
+    'function': lambda: Affine(MATRIX, function=lambda x: .8 * x),
+    'image data format': made_with(
+        AlongAxis, 'image_data_format', 'channels_first'),
+    'iterator': lambda: Reads(iter([.5, 7.])),
     'list that changes': with_list_that_changes,
-    'factory': lambda building: Makes(lambda: layers.Dense(UNITS)),
-    'shared object': lambda building: Uses(
-        building.shared('factor', lambda: Factor(.5))),
-    'registry': lambda building: Registered(.5),
-    'counter': lambda building: Counted(.5),
-    'file': lambda building: Logs(.5),
-    'random numbers': lambda building: Draws(),
-    'own __new__': lambda building: Doubles(.5),
-    'image data format': made_with_setting(
-        'image_data_format', 'channels_first', AlongAxis),
-    'floatx': made_with_setting('floatx', 'float16', Rounds),
-    'set before the call': with_number_set_before_the_call,
-    'changed setting': with_changed_factor,
     'loaded': loaded,
+    'local class': lambda: type('Local', (KeepRate,), {'extra': 2})(rate=.1),
+    'locks': lambda: Locks(.5),
+    'own __new__': lambda: Doubles(.5),
+    'popped': lambda: Popped(UNITS, activation='tanh', offset=.5),
+    'random numbers': Draws,
+    'registry': lambda: Registered(.5),
+    'set before the call': lambda: changed(Repeats(), 'times', 3),
+    'set in spite of the config': lambda: changed(Configured(2.), 'factor', -.5),
+    'slot': lambda: WithSlot(3.),
+    'subclass': lambda: Inherits(UNITS, 3., activation=gelu),
 }
 if PARSES_POSITIONS:
-    LAYERS['by position'] = lambda building: ByPosition(.5)  # noqa: F821
+    LAYERS['by position'] = lambda: ByPosition(.5)  # noqa: F821
 if not IS_KERAS2:
-    LAYERS['dtype policy'] = made_with_policy
+    LAYERS.update({
+        'dtype': lambda: Inherits(UNITS, dtype='mixed_float16'),
+        'dtype policy': made_with(lambda: layers.Dense(UNITS), 'dtype_policy',
+                                  'mixed_bfloat16', keras.config)})
 
-
-@operation('s', 's', sorted(LAYERS))
-def constructed(building, option, x):
-    return [LAYERS[option](building)(x)]
+new_layer('constructed', 's', LAYERS)
+new_layer('constructed_in_steps', 's', {
+    name: lambda make=make: layers.TimeDistributed(make())
+    for name, make in LAYERS.items()})

@@ -1,7 +1,17 @@
-"""The operations that random models consist of: what all releases have in common.
+"""What an operation of random models is, and all of them by their names.
 
-`operations_keras2.py` and `operations_keras3.py` register the operations, each for
-one major version of Keras. `custom.py` has the custom classes that both use.
+Where the operations are, by what a clone has to reproduce:
+
+- `stock.py`: layers of Keras, `functions.py`: functions in layers, `masks.py`,
+  `recurrent.py`, `calls.py`: call arguments and shared layers;
+- `models.py`: nested models, and ways to make the outer model;
+- `constructors.py`: what constructors take, do and read, `configs.py`: custom code
+  to write and read configs, `holders.py`: layers that hold layers, weights and
+  objects, `changes.py`: what is changed after the constructor ran;
+- `keras2.py` and `keras3.py`: what exists on one major version only.
+
+`custom.py` has what several of them use, `versions.py` what the major versions of
+Keras do otherwise.
 
 Two kinds of tensors go from layer to layer: sequences, of shape (batch, STEPS,
 UNITS), masked or not, and vectors, of shape (batch, UNITS), not masked.
@@ -33,10 +43,24 @@ def operation(takes, returns, options=('',), outermost=False):
     it has to use. It returns a list of tensors.
     """
     def enter(make):
-        OPERATIONS[make.__name__] = Operation(takes, returns, options, outermost,
-                                              make)
+        OPERATIONS[make.__name__] = Operation(
+            takes, returns, options if options == NESTED else list(options),
+            outermost, make)
         return make
     return enter
+
+
+def new_layer(name, kind, table):
+    """Registers an operation that calls a new layer on a tensor.
+
+    # Arguments
+        name: of the operation.
+        kind: SEQUENCE or VECTOR; the layer returns the same.
+        table: dict {option: function that makes the layer}.
+    """
+    def make(building, option, x):
+        return [table[option]()(x)]
+    OPERATIONS[name] = Operation(kind, kind, list(table), False, make)
 
 
 # A way to make the outer model. options: the variants. make: the function that makes
@@ -52,6 +76,6 @@ def whole(options=('',)):
     returns a model.
     """
     def enter(make):
-        MODELS[make.__name__] = Whole(options, make)
+        MODELS[make.__name__] = Whole(list(options), make)
         return make
     return enter

@@ -5,22 +5,24 @@ strings, like JSON. `build` builds its model, the same one each time, without un
 ops. The operations depend on the installed Keras: see `operations.py`.
 """
 import hypothesis.strategies as st
-import keras
 from keras import layers
 from keras.models import Model
 
-from evidence.random_models import constructors  # noqa: F401
+from evidence.random_models import (  # noqa: F401
+    calls, changes, configs, constructors, functions, holders, masks, models,
+    recurrent, stock)
 from evidence.random_models.operations import (
     MODELS, NESTED, OPERATIONS, SEQUENCE, STEPS, UNITS, VECTOR, WORDS)
+from evidence.random_models.versions import IS_KERAS2
 
-if keras.__version__.startswith('2.'):
-    from evidence.random_models import operations_keras2  # noqa: F401
+if IS_KERAS2:
+    from evidence.random_models import keras2  # noqa: F401
 else:
-    from evidence.random_models import operations_keras3  # noqa: F401
+    from evidence.random_models import keras3  # noqa: F401
 
 # The released clone function of Keras 3 changes the names of unnamed inputs. It
 # would clone no model faithfully, and this would hide its other faults.
-NAMED = not keras.__version__.startswith('2.')
+NAMED = not IS_KERAS2
 # The keys of dicts that nested models return. Sorting changes their order.
 NAMES_OF_OUTPUTS = ('sequence given', 'a vector')
 INPUTS = {'words': SEQUENCE, 'sequence': SEQUENCE, 'vector': VECTOR}

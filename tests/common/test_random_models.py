@@ -14,7 +14,7 @@ WITH_NESTED = {
     'inputs': ['words', 'sequence', 'vector'],
     'steps': [['dense', 'tanh', [[0, 0]]],
               ['nested', {'inputs': ['vector', 'sequence'],
-                          'steps': [['own_mask', '', [[1, 0]]],
+                          'steps': [['mask', 'own', [[1, 0]]],
                                     ['last', 'LSTM', [[2, 0]]]],
                           'outputs': [[2, 0], [3, 0]]}, [[3, 0], [2, 0]]],
               ['repeat', '', [[2, 0]]]],
@@ -39,9 +39,9 @@ def test_a_recipe_builds_only_what_leads_to_an_output():
 
 def test_the_operations_of_nested_models_are_counted():
     assert sorted(recipes.uses(WITH_NESTED)) == [
-        'dense', 'last', 'nested', 'own_mask']
+        'dense', 'last', 'mask', 'nested']
     assert 'attributed' in recipes.uses(
-        dict(WITH_NESTED, model=['attributed', '']))
+        dict(WITH_NESTED, model=['attributed', 'list']))
 
 
 def test_there_is_a_model_for_each_operation_alone():
