@@ -387,6 +387,26 @@ def test_guard_clone_is_compiled_by_a_method_of_the_user():
     assert_trains_alike(model, clone)
 
 
+class Scaling(Model):
+    """Overrides `compile` alone: `compile_from_config` of Keras does nothing then."""
+
+    def compile(self, optimizer='auto', factor=2.):
+        self.factor = factor
+        super().compile('sgd' if optimizer == 'auto' else optimizer, 'mse')
+
+    def compute_loss(self, *args, **kwargs):
+        return self.factor * super().compute_loss(*args, **kwargs)
+
+
+def test_clone_is_compiled_if_the_class_overrides_only_compile():
+    x = keras.Input((3,), name='x')
+    model = Scaling(x, layers.Dense(2)(x))
+    model.compile(factor=3.)
+    clone = clone_model(clone_model(model))
+    assert clone.factor == 3
+    assert_trains_alike(model, clone)
+
+
 def test_clone_has_a_compiled_nested_model():
     inner = compiled(losses.Huber(.25))
     model = Sequential([keras.Input((3,)), inner, layers.Dense(1)])
