@@ -79,7 +79,7 @@ BUILD = pytest.mark.parametrize('build', [functional, sequential])
 
 @BUILD
 @pytest.mark.parametrize('value', [np.ones((2, 3)), 'x', 3., [np.ones((2, 3))]],
-                         ids=['array', 'string', 'number', 'list'])
+                         ids=['array', 'guard string', 'guard number', 'list'])
 def test_value_that_is_not_a_tensor_raises_an_error(build, value):
     with pytest.raises(ValueError, match='`input_tensors`.*'
                        + ('ndarray|str|float' if IS_KERAS2 else 'KerasTensor')):

@@ -102,7 +102,7 @@ def test_clone_of_a_lambda_that_holds_a_layer_has_its_own_layer(holding):
     assert len(held._inbound_nodes) == nodes
 
 
-def test_guard_function_that_holds_nothing_of_the_model_is_not_copied():
+def test_function_that_holds_nothing_of_the_model_is_not_copied():
     calls = []
 
     def count(x):
@@ -123,7 +123,7 @@ def test_guard_function_that_holds_nothing_of_the_model_is_not_copied():
     functools.partial(lambda x, factor: factor * x, factor=TWO), ops.sigmoid,
     pytest.param(activations.relu, id='guard of Keras')],
     ids=['named', 'lambda', 'named as one of Keras', 'object', 'method', 'partial',
-         'op', None])
+         'guard op', None])
 def test_clone_of_a_layer_with_an_activation_is_faithful(
         activation, assert_faithful):
     assert_faithful(chain(lambda: layers.Dense(4, activation=activation),

@@ -88,7 +88,7 @@ def test_clone_is_faithful(build, assert_faithful):
     assert_faithful(build)
 
 
-def test_clone_has_the_input_that_is_an_output():
+def test_guard_clone_has_the_input_that_is_an_output():
     x = Input((3,))
     clone = clone_model(Model(x, [x, Dense(2)(x)]))
     assert clone.outputs[0] is clone.inputs[0]

@@ -326,7 +326,7 @@ INNER = {
     'layer in a wrapper': (lambda: layers.TimeDistributed(layers.Dense(2)),
                            lambda layer: layer.layer),
     'layer in a tuple': (Pair, lambda layer: layer.pair[1]),
-    'guard layer in a nested model': (
+    'layer in a nested model': (
         lambda: Sequential([layers.Dense(3), layers.Dense(2)]),
         lambda layer: layer.layers[0]),
 }
