@@ -279,7 +279,8 @@ class _Cloner(Cloner):
         for name in ('_trainable_weights', '_non_trainable_weights'):
             weights = [self.state_map.get(id(weight))
                        for weight in vars(layer).get(name, [])]
-            if all(weight is not None for weight in weights):
+            # `input_tensors` may have built the clone of a layer that is not built.
+            if layer.built and all(weight is not None for weight in weights):
                 vars(clone)[name] = weights
         self._add_losses_of_weights(layer, clone)
 

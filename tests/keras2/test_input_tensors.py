@@ -155,7 +155,6 @@ def test_clone_of_an_unbuilt_sequential_is_a_model_on_the_output_of_a_layer():
     assert clone.predict(np.ones((2, 4))).shape == (2, 2)
 
 
-@pytest.mark.xfail(reason='the layers of the clone lose the weights they create')
 def test_guard_clone_of_an_unbuilt_sequential_has_weights():
     clone = clone_model(unbuilt(), input_tensors=Input((3,)))
     assert len(clone.weights) == 4
