@@ -11,6 +11,7 @@ import functools
 from keras_clone.recording import keep_first_call
 from keras_clone.recording import record
 
+from . import base_layer
 from .base_layer import Layer
 
 _released_call = Layer.__call__
@@ -28,5 +29,25 @@ def _call(self, *args, **kwargs):
     return _released_call(self, *args, **kwargs)
 
 
+def _disable_tracking(function):
+    """Decorates a constructor that must not track what it sets as attributes.
+
+    The released decorator of Keras 2.3 leaves tracking disabled, in all layers, once
+    a constructor has raised an exception. `clone_model` may catch that exception.
+    """
+    @functools.wraps(function)
+    def wrapped(*args, **kwargs):
+        former = getattr(base_layer._DISABLE_TRACKING, 'value', False)
+        base_layer._DISABLE_TRACKING.value = True
+        try:
+            return function(*args, **kwargs)
+        finally:
+            base_layer._DISABLE_TRACKING.value = former
+    return wrapped
+
+
 Layer.__call__ = _call
 record(Layer)
+if hasattr(base_layer, 'disable_tracking'):
+    # The modules of other layers are imported later, and use this one.
+    base_layer.disable_tracking = _disable_tracking

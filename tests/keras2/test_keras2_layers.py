@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from keras import backend as K
 from keras import initializers
-from keras.layers import (Dense, Input, Lambda, Layer, LeakyReLU, PReLU,
-                          TimeDistributed)
+from keras.layers import (LSTM, Bidirectional, Dense, Input, Lambda, Layer, LeakyReLU,
+                          PReLU, TimeDistributed)
 from keras.layers import deserialize, serialize
 from keras.models import Model, clone_model
 
 from custom_objects import TWO
 from holding import FUNCTIONS
-from major_versions import assert_same_outputs, chain
+from major_versions import RELEASE, assert_same_outputs, chain
 
 
 class UsesFunctionInGetConfig(Layer):
@@ -162,3 +162,15 @@ def test_guard_clone_computes_with_what_a_closure_held_at_the_call():
     model = chain(lambda: layer)()
     value = np.ones((2, 3))
     np.testing.assert_allclose(clone_model(model).predict(value), 3 * value)
+
+
+@pytest.mark.skipif(RELEASE < (2, 3), reason='Keras 2.2 does not track attributes')
+def test_layers_are_tracked_after_a_constructor_has_raised():
+    class Holder(Model):
+        def __init__(self):
+            super().__init__()
+            self.inner = Dense(2)
+
+    with pytest.raises(ValueError, match='merge mode'):
+        Bidirectional(LSTM(2), merge_mode='unknown')
+    assert [type(layer) for layer in Holder().layers] == [Dense]
