@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from keras import backend as K
 from keras import initializers
-from keras.layers import (LSTM, Bidirectional, Dense, Input, Lambda, Layer, LeakyReLU,
-                          PReLU, TimeDistributed)
+from keras.layers import (Dense, Input, Lambda, Layer, LeakyReLU, PReLU,
+                          TimeDistributed)
 from keras.layers import deserialize, serialize
 from keras.models import Model, clone_model
 
@@ -171,6 +171,6 @@ def test_layers_are_tracked_after_a_constructor_has_raised():
             super().__init__()
             self.inner = Dense(2)
 
-    with pytest.raises(ValueError, match='merge mode'):
-        Bidirectional(LSTM(2), merge_mode='unknown')
+    with pytest.raises(TypeError, match='not understood'):
+        TimeDistributed(Dense(2), unknown=1)
     assert [type(layer) for layer in Holder().layers] == [Dense]

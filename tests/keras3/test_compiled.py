@@ -388,7 +388,7 @@ def test_guard_clone_is_compiled_by_a_method_of_the_user():
 
 
 class Scaling(Model):
-    """Overrides `compile` alone: `compile_from_config` of Keras does nothing then."""
+    """Overrides `compile` alone: `compile_from_config` of Keras does nothing."""
 
     def compile(self, optimizer='auto', factor=2.):
         self.factor = factor
