@@ -87,6 +87,7 @@ class Cloner:
         self._unsettled = []  # Pairs whose clones still have to be built.
         self._owners = {}  # {id of a variable or other state: its layers}.
         self._trials = {}  # {id of a layer: the attributes of another new one}.
+        self._built = {}  # {id of a layer: the attributes of another that is built}.
         self._functions = {}  # {id of a function: (it, with its former closure)}.
         self._walk = Walk(self._is_replaced, self._replacement)
         self._has_stale_copies = False
@@ -250,7 +251,8 @@ class Cloner:
                 self.set_flags(layer, clone)
                 if first_call_of(layer) is not None:
                     self._match_first_call(layer, clone)
-                self._set_changes(layer, clone)
+                self._set_changes(layer, clone, self._left_by_user(layer),
+                                  self._changes_of(layer, clone))
                 self._match(layer, clone)
 
     def called(self, layer, inputs, *args, **kwargs):
@@ -284,8 +286,9 @@ class Cloner:
             self.build(layer, clone, is_called=False)
             if type(clone) is type(layer):
                 # `build` may have set arguments that are kept as attributes.
-                self._set_changes(
-                    layer, clone, self._changed_arguments(layer, clone))
+                changed = self._changed_arguments(layer, clone)
+                self._set_changes(layer, clone, vars(layer),
+                                  changed | self._changes_of(layer, clone))
                 self._match(layer, clone, is_final=True)
         for layer, clone in self.pairs:
             if type(clone) is type(layer):
@@ -314,16 +317,18 @@ class Cloner:
 
     # What was changed since the constructor ran
 
-    def _set_changes(self, layer, clone, more=frozenset()):
+    def _set_changes(self, layer, clone, held, names):
         """Sets the settings that the user has changed, unless they are right.
 
         # Arguments
-            more: set of the names of further settings.
+            held: dict {name: value}, the attributes of the layer, now or before.
+            names: set of the names of the settings.
         """
-        for name in self._changes_of(layer, clone) | more:
+        for name in names:
             if _is_attribute(layer, name):
                 with contextlib.suppress(AttributeError):  # A property to be read.
-                    value, new = getattr(layer, name), getattr(clone, name, MISSING)
+                    value = held[name] if name in held else getattr(layer, name)
+                    new = getattr(clone, name, MISSING)
                     if self._differ(value, new) and not self.is_call_result(value):
                         self.set_attribute(clone, name, new, self._unshared(value))
 
@@ -350,7 +355,7 @@ class Cloner:
         """
         current = {}
         for name in names:
-            value = vars(layer).get(name, MISSING)
+            value = self._left_by_user(layer).get(name, MISSING)
             if is_plain(value) or value is MISSING:
                 value = (config or {}).get(name, value)
             if value is not MISSING and not self.is_call_result(value):
@@ -363,7 +368,7 @@ class Cloner:
         changed = self._changed_arguments(layer, clone)
         if config is not None:
             changed |= self._changed_keys(clone, config)
-        return changed
+        return changed - self._set_by_build(layer, changed)
 
     def _changed_data(self, layer, config):
         """Returns the arguments that are other plain data now, of the same type.
@@ -375,16 +380,42 @@ class Cloner:
         """
         if self.is_graph(layer):
             return {}
-        current = vars(layer) if config is None else config
+        current = self._left_by_user(layer) if config is None else config
         with contextlib.suppress(NotKnown):
             arguments, (passed, _) = arguments_of(layer), parameters_of(type(layer))
             passed = {**passed, **dict(zip(passed, arguments.args)),
                       **arguments.kwargs}
-            return {name: current[name] for name, value in passed.items()
-                    if type(value) in ATOMS and name not in _NO_SETTINGS and
-                    type(current.get(name, MISSING)) is type(value) and
-                    not _are_equal(current[name], value)}
+            names = {name for name, value in passed.items()
+                     if type(value) in ATOMS and name not in _NO_SETTINGS and
+                     type(current.get(name, MISSING)) is type(value) and
+                     not _are_equal(current[name], value)}
+            return {name: current[name]
+                    for name in names - self._set_by_build(layer, names)}
         return {}
+
+    def _left_by_user(self, layer):
+        """Returns the attributes that a layer had before it was built, as far as is
+        known, as a dict. Layers of Keras do not change theirs."""
+        first = first_call_of(layer)
+        if first is None or is_of_keras(type(layer)):
+            return vars(layer)
+        return {**vars(layer), **first.existing()[0]}
+
+    def _set_by_build(self, layer, names):
+        """Returns those of the changed settings that another layer, created with
+        the same arguments, has as well once it is built."""
+        definer = next(base for base in type(layer).__mro__ if 'build' in vars(base))
+        if not names or is_of_keras(definer) or first_call_of(layer) is not None:
+            return set()
+        if id(layer) not in self._built:
+            self._built[id(layer)] = {}
+            with contextlib.suppress(Exception):
+                other = self._replayed(layer)
+                self.build(layer, other, is_called=False)
+                self._built[id(layer)] = vars(other)
+        return {name for name in names if name in self._built[id(layer)] and
+                not self._differ(vars(layer).get(name, MISSING),
+                                 self._built[id(layer)][name])}
 
     def _keeps_arguments(self, layer):
         """Returns whether a layer has an attribute for each argument, so that its
@@ -397,9 +428,10 @@ class Cloner:
         """Returns the arguments, kept as attributes, that differ."""
         if self.is_graph(layer):
             return set()
+        held = self._left_by_user(layer)
         return {name for name in parameters_of(type(layer))[0]
-                if name not in _NO_SETTINGS and name in vars(layer) and
-                self._differ(vars(layer)[name], vars(clone).get(name, MISSING))}
+                if name not in _NO_SETTINGS and name in held and
+                self._differ(held[name], vars(clone).get(name, MISSING))}
 
     def _changed_keys(self, clone, config):
         """Returns the keys in which the config of a new layer differs: all of them
@@ -419,7 +451,7 @@ class Cloner:
 
     def _differ(self, value, other):
         """Returns whether two settings differ, as far as is known."""
-        if value is other:
+        if value is other or self._corresponds_later(value):
             return False
         if isinstance(value, dict) and isinstance(other, dict):
             config = value.get('config')
@@ -432,13 +464,17 @@ class Cloner:
             return value != other and self.value(value) != other
         if type(value) is not type(other) or type(value) in ATOMS:
             return not _are_equal(value, other)
-        if self.is_layer(value) or self.is_state(value) or self.is_tensor(value):
-            return False
         with contextlib.suppress(Exception):  # E.g. of arrays.
             if vars(value) == vars(other):
                 return False
             return self._differ(value.get_config(), other.get_config())
         return not _are_equal(value, other) and is_plain(value)
+
+    def _corresponds_later(self, value):
+        """Returns whether `_match` decides on a value: `build` or the call of a
+        layer may have put it in the place of an argument."""
+        return any(self.is_layer(each) or self.is_state(each) or self.is_tensor(each)
+                   for each in leaves(value))
 
     # What corresponds
 

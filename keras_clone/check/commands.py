@@ -284,13 +284,14 @@ def _checked(model, only, seed, outlines=False):
 
 
 def _with_progress(values):
-    """Yields values; on a terminal, a progress bar shows how many are left.
+    """Returns values; on a terminal, a progress bar shows how many are left.
 
     There is none for one value, which may be a model whose builder prints.
     """
     console = Console(stderr=True)
-    return track(values, 'Cloning', console=console, transient=True,
-                 disable=len(values) == 1 or not console.is_terminal)
+    if len(values) == 1 or not console.is_terminal:
+        return values  # A disabled `track` of rich would print an empty line.
+    return track(values, 'Cloning', console=console, transient=True)
 
 
 def _found(model, only, seed, with_outlines):
