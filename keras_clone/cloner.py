@@ -404,8 +404,9 @@ class Cloner:
     def _set_by_build(self, layer, names):
         """Returns those of the changed settings that another layer, created with
         the same arguments, has as well once it is built."""
-        definer = next(base for base in type(layer).__mro__ if 'build' in vars(base))
-        if not names or is_of_keras(definer) or first_call_of(layer) is not None:
+        builds = [base for base in type(layer).__mro__ if 'build' in vars(base)][:1]
+        if (not names or all(map(is_of_keras, builds)) or
+                first_call_of(layer) is not None):
             return set()
         if id(layer) not in self._built:
             self._built[id(layer)] = {}

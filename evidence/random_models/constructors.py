@@ -11,6 +11,7 @@ import threading
 import keras
 import numpy as np
 from keras import backend, layers
+from keras.initializers import Constant
 from keras.models import Sequential
 
 from evidence.random_models.custom import (
@@ -265,6 +266,23 @@ def made_with(make, *args):
 # What is set later, and from where
 
 
+class Halves(Times):
+    """Replaces its argument by another number when it is built."""
+
+    def build(self, input_shape):
+        self.factor = .5 * self.factor
+        super().build(input_shape)
+
+
+class Weighs(Times):
+    """Replaces its argument by a weight when it is built."""
+
+    def build(self, input_shape):
+        self.factor = self.add_weight(name='factor', shape=(input_shape[-1],),
+                                      initializer=Constant(self.factor))
+        super().build(input_shape)
+
+
 class Repeats(Times):
     """Multiplies as often as is set after its constructor ran."""
 
@@ -309,6 +327,8 @@ LAYERS = {
     'popped': lambda: Popped(UNITS, activation='tanh', offset=.5),
     'random numbers': Draws,
     'registry': lambda: Registered(.5),
+    'replaced by a number': lambda: Halves(3.),
+    'replaced by a weight': lambda: Weighs(3.),
     'set before the call': lambda: changed(Repeats(), 'times', 3),
     'set in spite of the config': lambda: changed(Configured(2.), 'factor', -.5),
     'slot': lambda: WithSlot(3.),

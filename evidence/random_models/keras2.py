@@ -5,7 +5,7 @@ from keras.models import Model
 from keras_clone.check.gallery import MinimalCell
 
 from evidence.random_models.calls import Shift
-from evidence.random_models.custom import OneShape
+from evidence.random_models.custom import OneShape, Times
 from evidence.random_models.operations import UNITS, new_layer, operation, whole
 
 # Call arguments
@@ -43,16 +43,13 @@ def tensor_in_closure(building, option, x, y):
 # Weights, losses and updates
 
 
-class OwnVariable(OneShape):
+class OwnVariable(Times):
     """Adds a variable of the backend to its weights by itself."""
 
     def build(self, input_shape):
-        self.gamma = backend.variable(3. * np.ones((input_shape[-1],)))
-        self._trainable_weights = [self.gamma]
+        self.factor = backend.variable(3. * np.ones((input_shape[-1],)))
+        self._trainable_weights = [self.factor]
         super().build(input_shape)
-
-    def call(self, inputs):
-        return self.gamma * inputs
 
 
 class Updates(OneShape):
