@@ -450,7 +450,7 @@ class _Cloner(Cloner):
         self._add_losses_as_called(node.outbound_layer)
         with self._trainable_as_called(node.outbound_layer):
             new_node = self.called(
-                layer, inputs, unpack_singleton(inputs), **arguments)
+                layer, inputs, [unpack_singleton(inputs)], arguments)
         self._map_outputs(node, new_node)
 
     @contextlib.contextmanager

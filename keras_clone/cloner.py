@@ -255,7 +255,7 @@ class Cloner:
                                   self._changes_of(layer, clone))
                 self._match(layer, clone)
 
-    def called(self, layer, inputs, *args, **kwargs):
+    def called(self, layer, inputs, args, kwargs):
         """Calls a new layer as the original was called; returns the new node.
 
         A node has the tensors that `__call__` of Keras was called with. If a class
@@ -264,6 +264,7 @@ class Cloner:
 
         # Arguments
             inputs: the tensors among the arguments, in any iterable.
+            args, kwargs: the arguments, a tuple or list and a dict.
         """
         layer(*args, **kwargs)
         call = next(vars(base)['__call__'] for base in type(layer).__mro__

@@ -4,11 +4,11 @@ import types
 
 import pytest
 from keras import layers, regularizers
-from keras.models import clone_model
+from keras.models import Model, clone_model
 from keras_clone.check.gallery import ops
 
 from custom_objects import TWO, Bare, Forgetful, Once, Thrice, gelu
-from major_versions import chain
+from major_versions import IS_KERAS2, chain
 
 
 def keyword_default(x, *, factor=TWO):
@@ -162,3 +162,23 @@ def test_guard_regularizer_set_on_a_layer_after_build_takes_effect_in_the_clone(
     model.layers[-1].kernel_regularizer = regularizers.l2(.5)
     assert not model.losses
     assert len(clone_model(model).losses) == 1
+
+
+class TimesEach(layers.Layer):
+    def call(self, x, **factors):
+        for factor in factors.values():
+            x = x * factor
+        return x
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+@pytest.mark.parametrize('name', [
+    'layer', 'args', 'kwargs', pytest.param('inputs', marks=pytest.mark.skipif(
+        IS_KERAS2, reason='`Layer.__call__` itself has an argument of this name'))])
+def test_guard_clone_has_a_call_argument_of_any_name(name, assert_faithful):
+    def build():
+        x = layers.Input((3,), name='x')
+        return Model(x, TimesEach(name='times')(x, **{name: 2.}))
+    assert_faithful(build)

@@ -506,7 +506,7 @@ class _Cloner(Cloner):
                     outputs = operation(*args, **kwargs)
                 else:
                     inputs = filter(self.is_tensor, tree.flatten((args, kwargs)))
-                    outputs = self.called(operation, inputs, *args, **kwargs).outputs
+                    outputs = self.called(operation, inputs, args, kwargs).outputs
                 tensors.update(zip(map(id, node.outputs), tree.flatten(outputs)))
         return tree.pack_sequence_as(
             function._outputs_struct, [tensors[id(x)] for x in function.outputs]
