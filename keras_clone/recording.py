@@ -94,7 +94,9 @@ def record(cls):
     """Makes a class of Keras keep the arguments that its objects are made with."""
     released = vars(cls).get('__new__')
 
-    def __new__(subclass, *args, **kwargs):
+    # Of its arguments none has a name, because the user's may have any.
+    def __new__(*args, **kwargs):
+        subclass, *args = args
         if released is not None:
             new = released.__func__(subclass, *args, **kwargs)
         else:

@@ -267,6 +267,22 @@ def test_layer_without_known_arguments_and_config_raises_an_error():
 # What recording leaves as it was
 
 
+@pytest.mark.parametrize('name', ['subclass', 'layer', 'args', 'released'])
+def test_guard_constructor_has_an_argument_of_any_name(name):
+    class Times(layers.Layer):
+        def __init__(self, **factor):
+            super().__init__(name='times')
+            self.factor = factor[name]
+
+        def call(self, inputs):
+            return self.factor * inputs
+
+        def get_config(self):
+            return {name: self.factor}
+
+    assert clone_of(lambda: Times(**{name: 2.})).factor == 2.
+
+
 def test_guard_signature_of_a_class_is_that_of_its_constructor():
     assert 'factor' in inspect.signature(Scaled.__init__).parameters
     if IS_KERAS2:  # In Keras 3, `Operation.__new__` hides it.
