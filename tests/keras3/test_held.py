@@ -277,6 +277,41 @@ def test_guard_clone_builds_a_layer_that_it_does_not_call():
     assert [w.shape for w in clone.weights] == [w.shape for w in model.weights]
 
 
+class HasBlock(layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.block = keras.Sequential([
+            layers.Dense(3), layers.BatchNormalization()])
+
+    def call(self, inputs):
+        return inputs
+
+
+class BuildsBlock(HasBlock):
+    def build(self, input_shape):
+        self.block.build(input_shape)
+
+    def call(self, inputs):
+        return self.block(inputs)
+
+
+def test_clone_has_a_sequential_that_build_builds_once(assert_faithful):
+    assert_faithful(chain(BuildsBlock))
+
+
+def test_guard_clone_builds_a_sequential_in_a_layer_on_another_shape():
+    x = layers.Input((None, 3))
+    clone = clone_model(Model(x, BuildsBlock()(x)), layers.Input((5, 3)))
+    assert clone.output_shape == (None, 5, 3)
+
+
+def test_clone_builds_a_sequential_in_a_layer_that_it_does_not_call():
+    layer, x = HasBlock(), layers.Input((3,))
+    layer.block.build((None, 7))
+    clone = clone_model(Model(x, layer(x)))
+    assert [w.shape for w in clone.weights] == [w.shape for w in layer.weights]
+
+
 def test_clone_has_a_variable_that_was_frozen_after_several_layers_got_it():
     class Scales(layers.Layer):
         def __init__(self, factor, **kwargs):

@@ -305,11 +305,12 @@ class _Cloner(Cloner):
     def can_be_clone_of(self, layer, candidate):
         if type(layer) is not type(candidate):
             return False
+        if not self.is_graph(layer):
+            return True
         old, new = [
-            [type(inner) for inner in getattr(each, "_layers", ())]
-            for each in (layer, candidate)
+            [*map(type, each.layers)] for each in (layer, candidate)
         ]
-        return old == new or not self.is_graph(layer)
+        return old == new
 
     def adopt(self, layer, clone):
         if self._uses_clone_function(layer):
@@ -325,13 +326,16 @@ class _Cloner(Cloner):
                     "it was adapted, and this release of Keras cannot load the "
                     f"state that it saves ({type(error).__name__}: {error})"
                 ) from error
+        self._adopt_layers(layer, clone, "layers")
+
+    def _adopt_layers(self, layer, clone, name):
         if self.is_graph(layer) and type(clone) is type(layer):
-            for old, new in zip(layer._layers, clone._layers):
+            for old, new in zip(getattr(layer, name), getattr(clone, name)):
                 if id(old) not in self.layer_map:
                     self.adopt(old, new)
 
     def build(self, layer, clone, is_called=True):
-        if not isinstance(layer, Layer) or self.is_graph(layer):
+        if not isinstance(layer, Layer) or self.is_graph(layer) and clone.built:
             return
         is_own = _overrides_build(layer) or not is_called
         config = layer.get_build_config() if is_own and layer.built else None
@@ -393,6 +397,9 @@ class _Cloner(Cloner):
             # A shared layer may have been built by another of its calls.
             clone._build_shapes_dict = dict(layer._build_shapes_dict)
         self._match_order(layer, clone)
+        if layer is not self.model:  # Whose input layers may be the user's.
+            # A `Sequential` has its input layer when it is built.
+            self._adopt_layers(layer, clone, "_layers")
 
     def _match_settings(self, variable, new):
         """Copies what users may set on the variables of a layer that is built."""
