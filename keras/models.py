@@ -316,6 +316,15 @@ class _Cloner(Cloner):
                          sparse=layer.sparse, name=layer.name)._keras_history[0]
         return self._network(layer) if self.is_graph(layer) else self.created(layer)
 
+    def _input_layer(self, layer):
+        """Returns the clone of an input layer that is not among the inputs."""
+        if not layer.is_placeholder:
+            raise ValueError('Cannot clone a model that depends on the input "{}", '
+                             'which was created from a tensor and is not among its '
+                             'inputs. Add it to the inputs of the model.'.format(
+                                 layer.name))
+        return self.layer(layer)
+
     def call_argument(self, value):
         """Returns the clone's counterpart of a call argument, without shared
         containers."""
@@ -331,10 +340,6 @@ class _Cloner(Cloner):
         if id(x) not in self.tensor_map:
             if hasattr(x, '_keras_history'):
                 layer, node_index, _ = x._keras_history
-                if id(layer) in self._pending:
-                    # A cycle: what refers to the tensor is corrected in `finish`.
-                    self._has_stale_copies = True
-                    return x
                 self._clone_node(layer._inbound_nodes[node_index])
             else:
                 self.tensor_map[id(x)] = self._backend_tensor(x)
@@ -399,10 +404,20 @@ class _Cloner(Cloner):
         if not all(x is None or _is_input(x) for x in mapped):
             # The outer model has the same input and is cloned onto the output of a
             # layer. A nested network needs inputs of its own.
-            return _Cloner(self.model, self.layer_map)._network(network)
+            with self._other_tensors():
+                return self._network(network)
         return self._graph_network(
             network, [x if x is not None else self.layer(layer).output
                       for x, layer in zip(mapped, network._input_layers)])
+
+    @contextlib.contextmanager
+    def _other_tensors(self):
+        """Context in which no tensor has a clone yet."""
+        known, self.tensor_map = self.tensor_map, {}
+        try:
+            yield
+        finally:
+            self.tensor_map = known
 
     def _graph_network(self, network, input_tensors):
         for x, y in zip(network.inputs, input_tensors):
@@ -436,17 +451,21 @@ class _Cloner(Cloner):
         clone.add_loss([self.value(loss) for loss in losses
                         if id(loss) not in of_layers])
 
+    def _is_cloned(self, node):
+        return all(id(x) in self.tensor_map for x in node.output_tensors)
+
     def _clone_node(self, node):
-        if all(id(x) in self.tensor_map for x in node.output_tensors):
+        if self._is_cloned(node):
             return
         if isinstance(node.outbound_layer, InputLayer):
-            raise ValueError('Cannot clone a model that depends on the input "{}", '
-                             'which is not among its inputs. Add it to the '
-                             'inputs of the model.'.format(
-                                 node.outbound_layer.name))
+            self._map_outputs(
+                node, self._input_layer(node.outbound_layer)._inbound_nodes[0])
+            return
         arguments = self.call_argument(node.arguments or {})
         inputs = [self.tensor(x) for x in _call_inputs(node)]
         layer = self.layer(node.outbound_layer)
+        if self._is_cloned(node):  # The layer holds what is computed from it.
+            return
         self._add_losses_as_called(node.outbound_layer)
         with self._trainable_as_called(node.outbound_layer):
             new_node = self.called(

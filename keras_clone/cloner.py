@@ -36,6 +36,7 @@ from keras_clone.walk import ATOMS
 from keras_clone.walk import CONTAINERS
 from keras_clone.walk import FUNCTIONS
 from keras_clone.walk import CannotCopy
+from keras_clone.walk import NotYet
 from keras_clone.walk import Walk
 from keras_clone.walk import attributes_of
 from keras_clone.walk import container_like
@@ -90,7 +91,6 @@ class Cloner:
         self._built = {}  # {id of a layer: the attributes of another that is built}.
         self._functions = {}  # {id of a function: (it, with its former closure)}.
         self._walk = Walk(self._is_replaced, self._replacement)
-        self._has_stale_copies = False
 
     # Layers
 
@@ -98,9 +98,8 @@ class Cloner:
         """Returns the clone of a layer, of an operation or of a nested model."""
         if id(layer) not in self.layer_map:
             if id(layer) in self._pending:
-                # A cycle: what refers to the layer is corrected in `finish`.
-                self._has_stale_copies = True
-                return layer
+                # A cycle: what holds the layer is replaced in `finish`.
+                raise NotYet(layer.name)
             with self.naming(layer):
                 self._pending.add(id(layer))
                 try:
@@ -276,11 +275,9 @@ class Cloner:
 
     def finish(self):
         """Completes the clones: all of them were called, if they will be."""
-        if self._has_stale_copies:
-            self._walk.forget()
-            for layer, clone in self.pairs:
-                with contextlib.suppress(NotKnown):
-                    keep(clone, *self._arguments(layer))
+        for layer, clone in self.pairs if self._walk.postponed else ():
+            with contextlib.suppress(NotKnown):
+                keep(clone, *self._arguments(layer))
         for layer, clone in self.pairs:
             self.build(layer, clone, is_called=False)
         for layer, clone in self.pairs:  # The list may grow in the loop.
@@ -294,7 +291,7 @@ class Cloner:
         for layer, clone in self.pairs:
             if type(clone) is type(layer):
                 self.finish_layer(layer, clone)
-            if self._has_stale_copies:
+            if self._walk.postponed:
                 keep_first_call_with(clone, vars(clone))
 
     def check(self):
@@ -522,8 +519,8 @@ class Cloner:
                 continue
             made = self._leaves(new)
             is_pair = self._correspond(old, made)
-            is_wrong = not is_pair or self._is_wrong(
-                layer, name, value, new, is_final)
+            is_wrong = (not is_pair or self._holds_postponed(new) or
+                        self._is_wrong(layer, name, value, new, is_final))
             if is_wrong and (is_settled or old and len(old) == len(made)):
                 with contextlib.suppress(CannotCopy):
                     self.set_attribute(clone, name, new, self._unshared(value))
@@ -531,6 +528,13 @@ class Cloner:
                 self._match_objects(value, new)
         if is_settled:
             self._pair_state(layer, clone)
+
+    def _holds_postponed(self, new):
+        """Returns whether an attribute of a clone still holds what could not be
+        replaced when the clone was created."""
+        postponed = self._walk.postponed
+        return bool(postponed) and any(
+            id(each) in postponed for each in self._walk.leaves_in(new))
 
     def _is_known_to_be_right(self, value, new):
         if id(value) in self.state_map:

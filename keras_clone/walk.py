@@ -11,8 +11,6 @@ import weakref
 from collections import OrderedDict, deque
 
 Cell = type((lambda value: lambda: value)(None).__closure__[0])
-# The attributes of a function that may hold what has to be replaced.
-_REPLACED_IN_FUNCTIONS = '__defaults__', '__kwdefaults__', '__annotations__'
 # Plain data: values of these types hold nothing that could be replaced.
 ATOMS = frozenset([type(None), bool, int, float, complex, str, bytes,
                    type(Ellipsis), type(NotImplemented)])
@@ -30,6 +28,10 @@ class CannotCopy(ValueError):
     """An object holds a layer, weight or tensor and cannot be copied."""
 
 
+class NotYet(Exception):
+    """A leaf has no replacement yet: what it depends on is being created."""
+
+
 MUTABLE = (list, deque, dict, set)
 CONTAINERS = MUTABLE + (tuple, frozenset)
 
@@ -42,7 +44,11 @@ class Walk:
 
     # Arguments
         is_leaf: function that returns whether a value is a leaf.
-        replacement: function that returns the replacement of a leaf.
+        replacement: function that returns the replacement of a leaf, or raises
+            `NotYet`.
+
+    # Attributes
+        postponed: set, the ids of the leaves that had no replacement yet.
     """
 
     def __init__(self, is_leaf, replacement):
@@ -50,12 +56,15 @@ class Walk:
         self._replacement = replacement
         self._seen = {}  # {id: value}. Keeps values alive: ids must not be reused.
         self._reaching = set()  # The ids of values that hold a leaf.
-        self.copies = {}  # {id of a value: its copy}.
+        self._copies = {}  # {id of a value: its copy}.
+        self._replaced = {}  # {id of a leaf: its replacement}, for one call of `map`.
+        self.postponed = set()
 
     def map(self, value):
         """Returns a value in which the leaves are replaced.
 
-        It is the same object if it holds no leaf.
+        It is the same object if it holds no leaf. A leaf that has no replacement
+        yet stays as it is; the next call tries again.
 
         # Arguments
             value: any object.
@@ -69,17 +78,26 @@ class Walk:
         """
         if not self.reaches(value):
             return value
-        if self._is_leaf(value):
-            return self._replacement(value)
-        if id(value) not in self.copies:
-            known = len(self.copies)
+        # All of them before anything is copied: a replacement may need this walk,
+        # and must not find copies that are incomplete.
+        replaced, is_complete = {}, True
+        for leaf in self.leaves_in(value):
             try:
-                self.copies[id(value)] = self._copied(value)
-            except CannotCopy:
-                for key in list(self.copies)[known:]:  # They may be incomplete.
-                    del self.copies[key]
-                raise
-        return self.copies[id(value)]
+                replaced[id(leaf)] = self._replacement(leaf)
+            except NotYet:
+                replaced[id(leaf)], is_complete = leaf, False
+                self.postponed.add(id(leaf))
+        known, self._replaced = len(self._copies), replaced
+        try:
+            new = self._mapped(value)
+        except CannotCopy:
+            is_complete = False
+            raise
+        finally:
+            if not is_complete:
+                for key in list(self._copies)[known:]:
+                    del self._copies[key]
+        return new
 
     def reaches(self, value):
         """Returns whether a value is a leaf or holds one, at any depth."""
@@ -89,9 +107,18 @@ class Walk:
             self._search(value)
         return id(value) in self._reaching
 
-    def forget(self):
-        """Discards all copies, because the replacements of leaves have changed."""
-        self.copies.clear()
+    def leaves_in(self, value):
+        """Returns the leaves that a value holds, itself included, in order."""
+        found, seen, waiting = [], set(), [value]
+        while waiting:
+            each = waiting.pop()
+            if id(each) not in seen and self.reaches(each):
+                seen.add(id(each))
+                if self._is_leaf(each):
+                    found.append(each)
+                else:
+                    waiting += reversed(parts_of(each))
+        return found
 
     def _search(self, value):
         holders, reached, waiting = {}, [], [value]
@@ -115,20 +142,29 @@ class Walk:
             reached += [holder for holder in holders.get(key, ())
                         if holder not in self._reaching]
 
+    def _mapped(self, value):
+        if not self.reaches(value):
+            return value
+        if self._is_leaf(value):
+            return self._replaced[id(value)]
+        if id(value) not in self._copies:
+            self._copies[id(value)] = self._copied(value)
+        return self._copies[id(value)]
+
     def _copied(self, value):
         if isinstance(value, WEAK):
             is_proxy = type(value) in weakref.ProxyTypes
             make = weakref.proxy if is_proxy else type(value)
-            return make(self.map(referent(value)))
+            return make(self._mapped(referent(value)))
         if isinstance(value, FUNCTIONS):
             return self._copied_function(value)
         if isinstance(value, Cell):
-            self.copies[id(value)], set_content = _new_cell()
-            set_content(self.map(value.cell_contents))
-            return self.copies[id(value)]
+            self._copies[id(value)], set_content = _new_cell()
+            set_content(self._mapped(value.cell_contents))
+            return self._copies[id(value)]
         if isinstance(value, MUTABLE):
             # Registered before it is filled: it may contain itself.
-            self.copies[id(value)] = new = empty_like(value)
+            self._copies[id(value)] = new = empty_like(value)
             fill(new, self._mapped_items(value))
             return new
         if isinstance(value, CONTAINERS):
@@ -138,47 +174,47 @@ class Walk:
     def _mapped_items(self, container):
         container = unwrapped(container)
         if isinstance(container, dict):
-            return {self.map(k): self.map(v) for k, v in container.items()}
-        return [self.map(each) for each in container]
+            return {self._mapped(k): self._mapped(v) for k, v in container.items()}
+        return [self._mapped(each) for each in container]
 
     def _copied_function(self, function):
         if isinstance(function, types.MethodType):
-            return types.MethodType(self.map(function.__func__),
-                                    self.map(function.__self__))
+            return types.MethodType(self._mapped(function.__func__),
+                                    self._mapped(function.__self__))
         if isinstance(function, functools.partial):
-            return functools.partial(self.map(function.func),
-                                     *self.map(function.args),
-                                     **self.map(function.keywords))
+            return functools.partial(self._mapped(function.func),
+                                     *self._mapped(function.args),
+                                     **self._mapped(function.keywords))
         scope = function.__globals__
         used_globals = globals_used_by(function)
-        if any(self.map(each) is not each for each in used_globals.values()):
+        if any(self._mapped(each) is not each for each in used_globals.values()):
             scope = dict(scope)
         new = _function_like(function, scope,
-                             tuple(map(self.map, function.__closure__ or ())))
-        self.copies[id(function)] = new  # It may refer to itself.
+                             tuple(map(self._mapped, function.__closure__ or ())))
+        self._copies[id(function)] = new  # It may refer to itself.
         if scope is not function.__globals__:
-            scope.update((name, self.map(each))
+            scope.update((name, self._mapped(each))
                          for name, each in used_globals.items())
-        for name in _REPLACED_IN_FUNCTIONS:
-            setattr(new, name, self.map(getattr(function, name)))
-        new.__dict__.update(self.map(vars(function)))
+        new.__defaults__ = self._mapped(function.__defaults__)
+        new.__kwdefaults__ = self._mapped(function.__kwdefaults__)
+        new.__dict__.update(self._mapped(vars(function)))
         return new
 
     def _copied_object(self, value):
         if hasattr(type(value), 'cache_info'):  # Of `functools.lru_cache`.
             size = value.cache_info().maxsize
-            return functools.lru_cache(size)(self.map(value.__wrapped__))
+            return functools.lru_cache(size)(self._mapped(value.__wrapped__))
         if is_opaque(value) and hasattr(value, '_clone'):  # Of `tf.function`.
-            function = self.map(value.__wrapped__)
+            function = self._mapped(value.__wrapped__)
             new = value._clone(function)
             new.__wrapped__ = function
             return new
         if is_opaque(value):
             raise CannotCopy(f'it holds {describe(value)}, which holds layers or '
                              'weights of the model and cannot be copied')
-        self.copies[id(value)] = new = empty_instance(value)
+        self._copies[id(value)] = new = empty_instance(value)
         for name, each in attributes_of(value):
-            object.__setattr__(new, name, self.map(each))
+            object.__setattr__(new, name, self._mapped(each))
         return new
 
 
@@ -410,18 +446,17 @@ def with_closure(function, contents):
     if all(map(lambda x, y: x is y, cells, function.__closure__)):
         return function
     new = _function_like(function, function.__globals__, tuple(cells))
-    for name in _REPLACED_IN_FUNCTIONS:
-        setattr(new, name, getattr(function, name))
     new.__dict__.update(vars(function))
     return new
 
 
 def _function_like(function, scope, cells):
-    """Returns a function with the same code, other globals and another closure."""
-    new = types.FunctionType(function.__code__, scope, function.__name__, None,
-                             cells or None)
-    new.__qualname__, new.__doc__ = function.__qualname__, function.__doc__
-    new.__module__ = function.__module__
+    """Returns a function with the same code and defaults, but no attributes."""
+    new = types.FunctionType(function.__code__, scope, function.__name__,
+                             function.__defaults__, cells or None)
+    new.__kwdefaults__ = function.__kwdefaults__
+    functools.update_wrapper(new, function, updated=())
+    del new.__wrapped__
     return new
 
 

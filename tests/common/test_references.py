@@ -4,6 +4,7 @@ Containers, closures and user objects of the clone refer to the layers, weights 
 tensors of the clone, not to those of the original.
 """
 import collections
+import types
 
 import numpy as np
 import pytest
@@ -426,6 +427,32 @@ def test_clone_has_an_object_and_a_layer_that_hold_each_other():
     assert held.helper.children[0] is held
     assert parent.children == [layer]
     assert_equal_and_independent(model, clone)
+
+
+def hold_output(net, x, y):
+    net.held = layers.Dense(2)(y)
+    return Model(x, net.held)
+
+
+def hold_output_of_nested_model(net, x, y):
+    other = layers.Input((3,), name='other')
+    net.held = layers.Dense(2)(Model(x, y)(other))
+    return Model(other, net.held)
+
+
+def hold_model_of_the_first_layers(net, x, y):
+    net.held = Model(x, y)
+    return Model(x, layers.Dense(2)(y))
+
+
+@pytest.mark.parametrize('hold', [
+    hold_output, hold_output_of_nested_model, hold_model_of_the_first_layers])
+def test_clone_of_a_lambda_that_holds_what_follows_it_is_faithful(
+        hold, assert_faithful):
+    def build():
+        net, x = types.SimpleNamespace(factor=2.), layers.Input((3,), name='x')
+        return hold(net, x, layers.Lambda(lambda y: y * net.factor)(x))
+    assert_faithful(build)
 
 
 class Once:

@@ -207,6 +207,13 @@ class _Cloner(Cloner):
         )
 
     def tensor(self, x):
+        """Returns the clone of a tensor; `x` itself if no layer has computed it."""
+        history = getattr(x, "_keras_history", None)
+        if id(x) not in self._tensors and history and history.operation:
+            node = history.operation._inbound_nodes[history.node_index]
+            for each in {} if node.is_input else node.arguments.keras_tensors:
+                self.tensor(each)
+            self._run(node, self._tensors)
         return self._tensors.get(id(x), x)
 
     def new_state(self, value):
@@ -500,24 +507,34 @@ class _Cloner(Cloner):
         tensors = self._tensors if is_common else {}
         tensors.update(mapped)
         for node in _nodes_in_call_order(function):
-            if not all(id(x) in tensors for x in node.outputs):
-                operation = self.layer(node.operation)
-                args, kwargs = self._call_arguments(node, tensors)
-                if self._has_same_shapes:
-                    # As when a model is loaded: what `build` creates is known then.
-                    self.build(node.operation, operation)
-                    self.settle()
-                if call_function is not None:
-                    outputs = call_function(operation, *args, **kwargs)
-                elif self._uses_clone_function(node.operation):
-                    outputs = operation(*args, **kwargs)
-                else:
-                    inputs = filter(self.is_tensor, tree.flatten((args, kwargs)))
-                    outputs = self.called(operation, inputs, args, kwargs).outputs
-                tensors.update(zip(map(id, node.outputs), tree.flatten(outputs)))
+            self._run(node, tensors, call_function)
         return tree.pack_sequence_as(
             function._outputs_struct, [tensors[id(x)] for x in function.outputs]
         )
+
+    def _run(self, node, tensors, call_function=None):
+        """Adds the clones of the outputs of a node to `tensors`."""
+        if _are_in(node.outputs, tensors):
+            return
+        if node.is_input:
+            outputs = self._new_input(node.outputs[0])
+        else:
+            operation = self.layer(node.operation)
+            if _are_in(node.outputs, tensors):
+                return  # The layer holds what is computed from it.
+            args, kwargs = self._call_arguments(node, tensors)
+            if self._has_same_shapes:
+                # As when a model is loaded: what `build` creates is known then.
+                self.build(node.operation, operation)
+                self.settle()
+            if call_function is not None:
+                outputs = call_function(operation, *args, **kwargs)
+            elif self._uses_clone_function(node.operation):
+                outputs = operation(*args, **kwargs)
+            else:
+                inputs = filter(self.is_tensor, tree.flatten((args, kwargs)))
+                outputs = self.called(operation, inputs, args, kwargs).outputs
+        tensors.update(zip(map(id, node.outputs), tree.flatten(outputs)))
 
     def _call_arguments(self, node, tensors):
         """Returns the arguments of a call: `tensors` instead of those of the model,
@@ -674,6 +691,10 @@ def _nodes_in_call_order(function):
     return in_call_order(
         nodes, lambda node: node.operation, lambda node: node.parent_nodes
     )
+
+
+def _are_in(outputs, tensors):
+    return all(id(x) in tensors for x in outputs)
 
 
 def _has_layer(x):
