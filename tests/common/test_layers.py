@@ -187,7 +187,7 @@ def test_guard_clone_has_an_object_of_its_own_as(name, make):
     assert held.get_config() == other.get_config()
 
 
-def test_guard_layers_of_a_clone_share_an_object():
+def test_layers_of_a_clone_share_an_object():
     norm = constraints.MaxNorm(2.)
     clone = clone_model(chain(lambda: layers.Dense(3, kernel_constraint=norm),
                               lambda: layers.Dense(2, bias_constraint=norm))())
