@@ -28,7 +28,7 @@ def in_call_order(nodes, layer_of, parents_of):
         needed = [other for other in parents_of(node) if other in members]
         needed += [earlier_call[node]] if node in earlier_call else []
         needed = [other for other in needed if other not in done]
-        pending.extend(needed)
+        pending.extend(reversed(needed))
         if not needed:
             pending.pop()
             if node not in done:

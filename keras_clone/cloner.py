@@ -248,6 +248,7 @@ class Cloner:
         if id(clone) not in self._clones:
             self._clones.add(id(clone))
             self.pairs.append((layer, clone))
+            self.settle()  # The layer may use weights of those that are built.
             if type(clone) is type(layer):
                 self.set_flags(layer, clone)
                 if first_call_of(layer) is not None:
@@ -726,13 +727,14 @@ class Cloner:
         """Returns the counterpart of a variable or other state."""
         if id(value) not in self.state_map:
             owner = self._owner(value)
-            if owner is not None and id(owner) not in self._searched:
-                self._searched.add(id(owner))
+            if owner is not None:
                 clone = self.layer(owner)
-                self.build(owner, clone)
-                self._match(owner, clone)
+                if id(owner) not in self._searched:
+                    self._searched.add(id(owner))
+                    self.build(owner, clone)
+                    self._match(owner, clone)
+                    self._searched.discard(id(owner))
                 self._pair_state(owner, clone)
-                self._searched.discard(id(owner))
         if id(value) not in self.state_map:
             self._pair(value, self.new_state(value))
         return self.state_map[id(value)]
