@@ -189,9 +189,6 @@ class _Cloner(Cloner):
 
     custom_object_scope = staticmethod(custom_object_scope)
 
-    def scratch(self):
-        return _scratch()
-
     def layers_within(self, model):
         found, waiting = {}, [model]
         while waiting:

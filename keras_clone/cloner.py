@@ -49,6 +49,7 @@ from keras_clone.walk import with_closure
 
 MISSING = type('Missing', (), {'__repr__': lambda self: 'missing'})()
 _NUMBERS = {float, bool, complex, type(None)}
+_IDENTITIES = {int, str, bytes}
 # Keys of configs that are no arguments, and arguments that are copied as flags.
 _NO_SETTINGS = frozenset(['name', 'trainable', 'build_config', 'shared_object_id'])
 
@@ -64,8 +65,7 @@ class Cloner:
     - of a layer: `is_graph`, `is_settled`, `attributes`, `own_state`, `set_flags`,
       `set_attribute`, `new_layer`, `build`, `finish_layer`, `can_be_clone_of`;
     - of a variable: `new_state`, `signature`; of a tensor: `tensor`, `has_clone`;
-    - `layers_within` (a model), `custom_object_scope` and `scratch`, a context in
-      which layers are created that are not used.
+    - `layers_within` (a model) and `custom_object_scope`.
 
     # Arguments
         model: the model to clone.
@@ -88,7 +88,6 @@ class Cloner:
         self._held = {}  # {id of a layer: see `_held_by`}.
         self._unsettled = []  # Pairs whose clones still have to be built.
         self._owners = {}  # {id of a variable or other state: its layers}.
-        self._trials = {}  # {id of a layer: the attributes of another new one}.
         self._built = {}  # {id of a layer: the attributes of another that is built}.
         self._functions = {}  # {id of a function: (it, with its former closure)}.
         self._walk = Walk(self._is_replaced, self._replacement, self._is_copied,
@@ -502,6 +501,9 @@ class Cloner:
                 continue  # The constructor has computed it from the new settings.
             old = self._leaves(value, objects)
             is_pair = self._correspond(old, self._leaves(new))
+            for each in old:
+                if id(each) in first.built and id(each) in self.layer_map:
+                    self.build(each, self.layer_map[id(each)])
             if self._is_other(layer, name, value, new) or not is_pair:
                 self._set_as_in(layer, clone, name, value, new)
             else:
@@ -589,9 +591,11 @@ class Cloner:
         if new is MISSING or new is None:
             return value is not None or new is MISSING
         if is_plain(value) or self.is_array(value):
+            # An integer or a string that no config has may be the layer's own, e.g.
+            # an index in a registry or a unique name.
+            is_own = type(value) in _IDENTITIES and type(new) is type(value)
             is_known = is_plain(new) or self.is_array(new)
-            return (is_known and not _are_equal(value, new) and
-                    not self._is_own(layer, name, value, new))
+            return is_known and not is_own and not _are_equal(value, new)
         if isinstance(value, CONTAINERS) and isinstance(new, CONTAINERS):
             return len(unwrapped(value)) != len(unwrapped(new))
         if isinstance(value, FUNCTIONS):
@@ -599,18 +603,6 @@ class Cloner:
         if self.is_tensor(value):  # One that the constructor computes is its own.
             return not self.is_tensor(new)
         return type(value) is not type(new) and not self._is_replaced(value)
-
-    def _is_own(self, layer, name, value, new):
-        """Returns whether plain data differ in each new layer, as an index in a
-        registry or a unique name does, or were set by a call. Numbers that are
-        drawn at random are not the layer's own: it computes with them."""
-        if type(value) in _NUMBERS or self.is_array(value):
-            return False
-        if id(layer) not in self._trials:
-            self._trials[id(layer)] = {}
-            with contextlib.suppress(Exception), self.scratch():
-                self._trials[id(layer)] = self.attributes(self.created(layer))
-        return not _are_equal(new, self._trials[id(layer)].get(name, MISSING))
 
     def _match_objects(self, value, new, known=None, depth=0):
         """Sets the numbers and arrays in which an object or a container that a layer

@@ -57,15 +57,16 @@ class FirstCall:
     # Attributes
         owner: the `id` of the layer: `copy.copy` of it has the same `FirstCall`.
         was_built: whether the layer was built.
+        built: set, the ids of the layers that it held and that were built.
         attributes: dict {name: value}; containers are copies.
         objects: dict {id: (object, its attributes, in the same format)}, of the
             objects of the user's classes that the layer held.
     """
 
-    __slots__ = ('owner', 'was_built', 'attributes', 'objects')
+    __slots__ = ('owner', 'was_built', 'built', 'attributes', 'objects')
 
     def __init__(self, layer):
-        self.owner, self.was_built = id(layer), layer.built
+        self.owner, self.was_built, self.built = id(layer), layer.built, set()
         self.attributes, self.objects = {}, {}
 
     def existing(self):
@@ -140,6 +141,8 @@ def keep_first_call(layer, own):
         held = _keep_attributes(layer, first.attributes, {*own, _FIRST_CALL})
         for each in held:  # The list may grow in the loop.
             if is_recorded(each):
+                if each.built:
+                    first.built.add(id(each))
                 keep_first_call(each, own)
             elif _is_of_user(type(each)) and id(each) not in first.objects:
                 first.objects[id(each)] = each, {}

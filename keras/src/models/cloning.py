@@ -287,8 +287,6 @@ class _Cloner(Cloner):
     def is_renewed(self, value):
         return isinstance(value, Initializer)  # It may have a seed of its own.
 
-    scratch = staticmethod(contextlib.nullcontext)
-
     def is_graph(self, layer):
         return isinstance(layer, (Functional, Sequential))
 

@@ -1,0 +1,114 @@
+"""Weights that a user ties or replaces once their layers are built or called.
+
+The graph of Keras 2 is computed when a layer is called: what was changed after that
+has no effect on the outputs.
+"""
+import numpy as np
+import pytest
+from keras import backend as K
+from keras.layers import RNN, Add, Concatenate, Dense, GRUCell, Input, Layer
+from keras.models import Model, Sequential, clone_model
+
+from major_versions import RELEASE, assert_same_outputs, chain
+
+
+def tied_by_a_list(first, second):
+    second.kernel = first.kernel
+    second._trainable_weights = [second.kernel, second.bias]
+
+
+def tied_in_the_list(first, second):
+    second.kernel = second._trainable_weights[0] = first.kernel
+
+
+def tied_without_the_list(first, second):
+    second.kernel = first.kernel
+
+
+def tied_without_weights(first, second):
+    second.kernel, second.bias = first.kernel, first.bias
+    second._trainable_weights = []
+
+
+@pytest.mark.parametrize('tie', [
+    pytest.param(tied_by_a_list, id='guard tied_by_a_list'),
+    pytest.param(tied_in_the_list, id='guard tied_in_the_list'),
+    tied_without_the_list, tied_without_weights])
+def test_clone_of_a_layer_that_was_tied_to_a_called_one_computes_the_same(tie):
+    x = Input((3,))
+    first, second = Dense(3), Dense(3)
+    y = first(x)
+    second.build((None, 3))
+    tie(first, second)
+    model = Model(x, Add()([y, second(y)]))
+    clone = clone_model(model)
+    assert len(set(clone.weights)) == len(set(model.weights))
+    assert_same_outputs(model, clone)
+
+
+@pytest.mark.parametrize('calls_again', [False, True])
+def test_guard_clone_computes_with_the_weight_that_a_tensor_has_replaced(calls_again):
+    x, dense = Input((3,)), Dense(2)
+    model = Model(x, dense(x))
+    dense.kernel = 2 * dense.kernel
+    if calls_again:
+        dense(x)
+    assert_same_outputs(model, clone_model(model))
+
+
+def test_guard_cell_of_parallel_layers_computes_the_same():
+    x, cell = Input((5, 3)), GRUCell(2)
+    model = Model(x, Concatenate()([RNN(cell)(x), RNN(cell)(x)]))
+    clone = clone_model(model)
+    clone.layers[1].set_weights(model.layers[1].get_weights())
+    clone.layers[2].set_weights(model.layers[2].get_weights())
+    value = np.ones((2, 5, 3))
+    np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-5)
+
+
+class Transposed(Layer):
+    def __init__(self, dense, **kwargs):
+        self.dense = dense
+        super().__init__(**kwargs)
+
+    def call(self, inputs):
+        return K.dot(inputs, K.transpose(self.dense.kernel))
+
+    def compute_output_shape(self, input_shape):
+        return input_shape[0], K.int_shape(self.dense.kernel)[0]
+
+
+def test_clone_of_a_decoder_tied_to_a_layer_outside_computes_the_same():
+    dense = Dense(3, input_shape=(5,))
+    Sequential([dense])
+    model = Sequential([Dense(3, input_shape=(3,)), Transposed(dense)])
+    assert_same_outputs(model, clone_model(model))
+
+
+class Alternating(Layer):
+    created = 0
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.index = Alternating.created
+        Alternating.created += 1
+
+    def call(self, inputs):
+        return -inputs if self.index % 2 else inputs
+
+
+def test_guard_clone_computes_by_a_number_that_its_class_counts():
+    Alternating.created = 0
+    model = chain(Alternating, lambda: Dense(3), Alternating)()
+    assert_same_outputs(model, clone_model(model))
+
+
+@pytest.mark.skipif(RELEASE < (2, 3), reason='before, all weights are of floatx')
+def test_guard_weights_keep_their_dtype_if_floatx_is_another():
+    model, floatx = chain(lambda: Dense(2))(), K.floatx()
+    K.set_floatx('float64')
+    try:
+        clone = clone_model(model)
+    finally:
+        K.set_floatx(floatx)
+    assert_same_outputs(model, clone)
