@@ -591,11 +591,8 @@ class Cloner:
         if new is MISSING or new is None:
             return value is not None or new is MISSING
         if is_plain(value) or self.is_array(value):
-            # An integer or a string that no config has may be the layer's own, e.g.
-            # an index in a registry or a unique name.
-            is_own = type(value) in _IDENTITIES and type(new) is type(value)
             is_known = is_plain(new) or self.is_array(new)
-            return is_known and not is_own and not _are_equal(value, new)
+            return is_known and _was_changed(value, new)
         if isinstance(value, CONTAINERS) and isinstance(new, CONTAINERS):
             return len(unwrapped(value)) != len(unwrapped(new))
         if isinstance(value, FUNCTIONS):
@@ -859,6 +856,19 @@ def _are_equal(value, other):
         return bool(value == other or value != value and other != other)
     except Exception:  # E.g. of arrays in containers.
         return False
+
+
+def _was_changed(value, new):
+    """Returns whether two plain values, or two arrays, differ by more than integers
+    and strings: these may be an instance's own, e.g. an id or a unique name."""
+    if type(value) in _IDENTITIES and type(value) is type(new):
+        return False
+    if not (isinstance(value, CONTAINERS) and isinstance(new, CONTAINERS) and
+            len(value) == len(new)):
+        return not _are_equal(value, new)
+    if isinstance(value, dict) and isinstance(new, dict):
+        value, new = value.items(), new.items()
+    return any(map(_was_changed, value, new))
 
 
 def _is_other_function(function, other):

@@ -31,9 +31,8 @@ def tied_without_weights(first, second):
 
 
 @pytest.mark.parametrize('tie', [
-    pytest.param(tied_by_a_list, id='guard tied_by_a_list'),
-    pytest.param(tied_in_the_list, id='guard tied_in_the_list'),
-    tied_without_the_list, tied_without_weights])
+    tied_by_a_list, tied_in_the_list, tied_without_the_list,
+    tied_without_weights])
 def test_clone_of_a_layer_that_was_tied_to_a_called_one_computes_the_same(tie):
     x = Input((3,))
     first, second = Dense(3), Dense(3)
@@ -56,14 +55,14 @@ def test_guard_clone_computes_with_the_weight_that_a_tensor_has_replaced(calls_a
     assert_same_outputs(model, clone_model(model))
 
 
-def test_guard_cell_of_parallel_layers_computes_the_same():
+def test_clone_of_a_cell_of_parallel_layers_computes_the_same():
     x, cell = Input((5, 3)), GRUCell(2)
     model = Model(x, Concatenate()([RNN(cell)(x), RNN(cell)(x)]))
     clone = clone_model(model)
-    clone.layers[1].set_weights(model.layers[1].get_weights())
-    clone.layers[2].set_weights(model.layers[2].get_weights())
+    clone.set_weights(model.get_weights())
     value = np.ones((2, 5, 3))
-    np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-5)
+    np.testing.assert_allclose(
+        clone.predict(value), model.predict(value), rtol=1e-5)
 
 
 class Transposed(Layer):
