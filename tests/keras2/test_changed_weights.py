@@ -46,7 +46,7 @@ def test_clone_of_a_layer_that_was_tied_to_a_called_one_computes_the_same(tie):
 
 
 @pytest.mark.parametrize('calls_again', [False, True])
-def test_guard_clone_computes_with_the_weight_that_a_tensor_has_replaced(calls_again):
+def test_guard_clone_computes_with_a_weight_that_a_tensor_has_replaced(calls_again):
     x, dense = Input((3,)), Dense(2)
     model = Model(x, dense(x))
     dense.kernel = 2 * dense.kernel
