@@ -300,19 +300,24 @@ class Cloner:
         """Raises a `ValueError` if a clone lacks weights or uses the original."""
         for layer, clone in self.pairs:
             if type(clone) is type(layer):
-                old, new = [
-                    list(map(self.signature, each.weights if layer is self.model else
-                             self.own_state(each))) for each in (layer, clone)]
-                is_built = old if layer is self.model else getattr(
-                    layer, 'built', True)
-                if old != new and is_built:
-                    raise _refusal(layer, 'it has the weights {}, its clone has '
-                                   '{}'.format(old, new))
+                self._check_weights(layer, clone)
                 for name, value in self.attributes(clone).items():
                     if self._walk.reaches(value) and any(
                             map(self._is_original, self._leaves(value))):
                         raise _refusal(layer, 'its clone would use the original in '
                                        'its attribute `{}`'.format(name))
+
+    def _check_weights(self, layer, clone):
+        old, new = [list(map(self.signature, self.own_state(each)))
+                    for each in (layer, clone)]
+        if old != new and getattr(layer, 'built', True):
+            raise _refusal(layer, 'it has the weights {}, its clone has {}'.format(
+                old, new))
+        if layer is self.model and layer.weights:  # Else it is to be built by a call.
+            old, new = len(layer.weights), len(clone.weights)
+            if old != new:
+                raise _refusal(layer, 'it has {} weights, its clone has {}'.format(
+                    old, new))
 
     def _is_original(self, value):
         known = self.layer_map if self.is_layer(value) else self.state_map
