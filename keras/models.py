@@ -245,7 +245,7 @@ class _Cloner(Cloner):
 
     def set_flags(self, layer, clone):
         for name in ('name', 'trainable', '_trainable', 'supports_masking',
-                     'stateful', 'dtype'):
+                     'stateful'):
             # Not `setattr`, by which a wrapper would also set it on its layers.
             if name in vars(layer) and vars(clone).get(name) != vars(layer)[name]:
                 vars(clone)[name] = vars(layer)[name]

@@ -32,6 +32,7 @@ from keras_clone.recording import keep
 from keras_clone.recording import keep_first_call_with
 from keras_clone.recording import leaves
 from keras_clone.recording import parameters_of
+from keras_clone.recording import settings_of
 from keras_clone.walk import ATOMS
 from keras_clone.walk import CONTAINERS
 from keras_clone.walk import FUNCTIONS
@@ -183,7 +184,8 @@ class Cloner:
                 *[*defaults][:len(args)], *kwargs]:
             name['name'] = layer.name
         # From copies: the constructor may change containers.
-        clone = type(layer)(*copied(args), **copied(kwargs), **name)
+        with settings_of(layer):
+            clone = type(layer)(*copied(args), **copied(kwargs), **name)
         keep(clone, args, kwargs)
         return clone
 
@@ -209,7 +211,8 @@ class Cloner:
         """As `_replayed`, for a constructor that deserializes what it is passed, or
         does not accept the argument `name`."""
         args, kwargs = self._arguments(layer)
-        with self.custom_object_scope(self._named_objects(layer)):
+        scope = self.custom_object_scope(self._named_objects(layer))
+        with scope, settings_of(layer):
             return type(layer)(*args, **kwargs)
 
     def _arguments(self, layer):
@@ -313,11 +316,11 @@ class Cloner:
         if old != new and getattr(layer, 'built', True):
             raise _refusal(layer, 'it has the weights {}, its clone has {}'.format(
                 old, new))
-        if layer is self.model and layer.weights:  # Else it is to be built by a call.
+        if layer is self.model and layer.weights:  # Else a call is to build it.
             old, new = len(layer.weights), len(clone.weights)
             if old != new:
-                raise _refusal(layer, 'it has {} weights, its clone has {}'.format(
-                    old, new))
+                raise _refusal(
+                    layer, 'it has {} weights, its clone has {}'.format(old, new))
 
     def _is_original(self, value):
         known = self.layer_map if self.is_layer(value) else self.state_map

@@ -21,6 +21,9 @@ RECORDS = frozenset([_ARGUMENTS, _FIRST_CALL])  # The attributes set here.
 _DICTS = {dict, OrderedDict, defaultdict, Counter}
 _COLLECTIONS = {list, tuple, set, deque}
 _LARGE = 2 ** 16  # Bytes. Larger arrays are not kept alive.
+# Of each global setting of Keras that constructors use, the function that returns it
+# and the function that sets it. Each overlay adds its own.
+SETTINGS = []
 
 
 class Arguments:
@@ -31,19 +34,21 @@ class Arguments:
 
     # Attributes
         args, kwargs: the arguments.
+        settings: tuple of the values of `SETTINGS` when it was called.
         closures: list of tuples (function, the values in its closure): the
             functions among the arguments, on Keras 2.
     """
 
-    __slots__ = ('args', 'kwargs', 'closures')
+    __slots__ = ('args', 'kwargs', 'settings', 'closures')
 
-    def __init__(self, args, kwargs, closures=()):
-        self.args, self.kwargs, self.closures = args, kwargs, closures
+    def __init__(self, args, kwargs, settings, closures=()):
+        self.args, self.kwargs = args, kwargs
+        self.settings, self.closures = settings, closures
 
     def __deepcopy__(self, memo):
         try:
             return Arguments(copy.deepcopy(self.args, memo),
-                             copy.deepcopy(self.kwargs, memo))
+                             copy.deepcopy(self.kwargs, memo), self.settings)
         except Exception:
             return None
 
@@ -120,10 +125,32 @@ def keep(layer, args, kwargs):
     """Keeps the arguments of a constructor on a new layer."""
     with contextlib.suppress(Exception):  # E.g. of a list that contains itself.
         # Not `setattr`, which may be the user's or may track the value.
-        vars(layer)[_ARGUMENTS] = None
+        known, vars(layer)[_ARGUMENTS] = vars(layer).get(_ARGUMENTS), None
         vars(layer)[_ARGUMENTS] = Arguments(
             copied(args, _kept),
-            copied(_without_weights(type(layer), kwargs), _kept))
+            copied(_without_weights(type(layer), kwargs), _kept),
+            known.settings if known else _settings())
+
+
+def _settings():
+    return tuple([get() for get, _ in SETTINGS])
+
+
+@contextlib.contextmanager
+def settings_of(layer):
+    """Context in which the settings of Keras are those that a layer was made with."""
+    current = _settings()
+    former = vars(layer)[_ARGUMENTS].settings if is_known(layer) else current
+    changed = [(set_value, old, new)
+               for (_, set_value), old, new in zip(SETTINGS, current, former)
+               if old != new]
+    try:
+        for set_value, _, new in changed:
+            set_value(new)
+        yield
+    finally:
+        for set_value, old, _ in changed:
+            set_value(old)
 
 
 def keep_first_call(layer, own):
@@ -195,6 +222,11 @@ def is_recorded(value):
     return _ARGUMENTS in getattr(value, '__dict__', ())
 
 
+def is_known(layer):
+    """Returns whether it is known what a layer was made with."""
+    return vars(layer).get(_ARGUMENTS) is not None and _is_new_of_keras(type(layer))
+
+
 def arguments_of(layer):
     """Returns the `Arguments` that a layer was made with.
 
@@ -202,11 +234,12 @@ def arguments_of(layer):
         NotKnown: if they are not known, e.g. because the layer was made by
             `pickle`, or an argument can be read only once.
     """
-    arguments = vars(layer).get(_ARGUMENTS)
-    if arguments is None or not _is_new_of_keras(type(layer)):
+    if not is_known(layer):
         raise NotKnown('the arguments of its constructor are not known')
-    return Arguments(copied(arguments.args, _alive),
-                     copied(arguments.kwargs, _alive), arguments.closures)
+    arguments = vars(layer)[_ARGUMENTS]
+    return Arguments(
+        copied(arguments.args, _alive), copied(arguments.kwargs, _alive),
+        arguments.settings, arguments.closures)
 
 
 def first_call_of(layer):

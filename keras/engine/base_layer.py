@@ -8,10 +8,12 @@ that they had then.
 """
 import functools
 
+from keras_clone.recording import SETTINGS
 from keras_clone.recording import keep_first_call
 from keras_clone.recording import record
 
 from . import base_layer
+from .. import backend as K
 from .base_layer import Layer
 
 _released_call = Layer.__call__
@@ -47,6 +49,8 @@ def _disable_tracking(function):
 
 
 Layer.__call__ = _call
+SETTINGS[:] = [(K.floatx, K.set_floatx),
+               (K.image_data_format, K.set_image_data_format)]
 record(Layer)
 if hasattr(base_layer, 'disable_tracking'):
     # The modules of other layers are imported later, and use this one.

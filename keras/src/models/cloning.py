@@ -19,6 +19,7 @@ from keras_clone.walk import is_opaque
 from keras_clone.walk import parts_of
 from keras_clone.call_order import in_call_order
 from keras_clone.recording import RECORDS
+from keras_clone.recording import SETTINGS
 from keras_clone.recording import record
 
 from keras.src import backend
@@ -26,6 +27,8 @@ from keras.src import ops
 from keras.src import tree
 from keras.src.api_export import keras_export
 from keras.src.backend import Variable
+from keras.src.backend.common.global_state import get_global_attribute
+from keras.src.backend.common.global_state import set_global_attribute
 from keras.src.backend.common.name_scope import current_path
 from keras.src.constraints import Constraint
 from keras.src.dtype_policies import DTypePolicyMap
@@ -654,6 +657,14 @@ _SETTINGS = {
 
 _KERAS_BASES = (Functional, Sequential, Model, Layer, Function, Operation)
 
+SETTINGS[:] = [
+    (backend.floatx, backend.set_floatx),
+    (backend.image_data_format, backend.set_image_data_format),
+    (
+        functools.partial(get_global_attribute, "dtype_policy"),
+        functools.partial(set_global_attribute, "dtype_policy"),
+    ),
+]
 for _cls in (Operation, Model, Metric, BaseOptimizer):
     record(_cls)
 
