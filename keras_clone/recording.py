@@ -138,7 +138,7 @@ def _settings():
 
 @contextlib.contextmanager
 def settings_of(layer):
-    """Context in which the settings of Keras are those that a layer was made with."""
+    """Context with the settings of Keras that a layer was made with."""
     current = _settings()
     former = vars(layer)[_ARGUMENTS].settings if is_known(layer) else current
     changed = [(set_value, old, new)

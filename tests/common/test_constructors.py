@@ -10,7 +10,7 @@ import weakref
 
 import numpy as np
 import pytest
-from keras import layers
+from keras import backend, layers
 from keras.models import Model, clone_model
 
 from major_versions import (
@@ -613,3 +613,22 @@ def test_clone_has_the_random_array_in_a_dict_with_weights():
             return inputs * self.parts['scale'] * self.parts['mask']
     model = chain(Masked)()
     assert_equal_and_independent(model, clone_model(model))
+
+
+def test_clone_has_the_setting_of_keras_that_its_constructor_has_read():
+    class Doubles(layers.Layer):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.data_format = backend.image_data_format()
+
+        def call(self, inputs):
+            return 2 * inputs if self.data_format == 'channels_first' else inputs
+    former = backend.image_data_format()
+    backend.set_image_data_format('channels_first')
+    try:
+        model = chain(Doubles, lambda: layers.Dense(2))()
+    finally:
+        backend.set_image_data_format(former)
+    clone = clone_model(clone_model(model))
+    assert backend.image_data_format() == former
+    assert_equal_and_independent(model, clone)
