@@ -18,7 +18,7 @@ Proposal = collections.namedtuple(
 ADVICE = """
 What Keras requires of a pull request (see its CONTRIBUTING.md and issue 23601):
 1. Open the issue first, unless it exists. Open the pull request when the issue is
-   assigned to you, and replace #ISSUE by its number: a pull request without an issue
+   assigned to you, and replace #ISSUE with its number: a pull request without an issue
    that is assigned to its author is converted to a draft.
 2. One pull request per bug, and no more than three ready for review at a time.
 3. Run `pre-commit run --files {files}` and `pytest {tests}`.
