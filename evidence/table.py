@@ -30,7 +30,7 @@ SHORTENED = ((r' Tensor\(.*', ' Tensor(...)'), (r" '[^']*' with dtype .*", ' ...
              (r'(Unknown [a-z ]+: ?).*', r'\1...'), (r"(name) '.*'", r"\1 '...'"),
              (r"(class|on layer) '.*", r"\1 '...'"), (r'(Python lambda\.).*', r'\1'),
              (r'(serialize object) .*', r'\1 ...'),
-             (r'(Object) .* (was created by passing .* values) in .*', r'\1 ... \2 ...'))
+             (r'(Object) .* (was created by .* values) in .*', r'\1 ... \2 ...'))
 
 
 # Measuring
