@@ -19,6 +19,7 @@ from keras_clone.walk import parts_of
 from keras_clone.call_order import in_call_order
 
 from . import backend as K
+from .constraints import Constraint
 from .engine.base_layer import Layer
 from .engine.input_layer import Input
 from .engine.input_layer import InputLayer
@@ -26,6 +27,7 @@ from .engine.network import Network
 from .engine.sequential import Sequential
 from .engine.training import Model
 from .initializers import Initializer
+from .regularizers import Regularizer
 from .utils.generic_utils import custom_object_scope
 from .utils.generic_utils import to_list
 from .utils.generic_utils import unpack_singleton
@@ -172,6 +174,8 @@ class _Cloner(Cloner):
         return is_cloned_later and all(
             id(y) in self.tensor_map for y in get_source_inputs(x))
 
+    copied_classes = Regularizer, Constraint
+
     def is_renewed(self, value):
         return isinstance(value, Initializer)  # It may have a seed of its own.
 
@@ -238,6 +242,9 @@ class _Cloner(Cloner):
         if isinstance(old, Layer) and not isinstance(layer, Network):
             tracked[:] = [each for each in tracked if each is not old]
         setattr(layer, name, value)
+
+    def tracked(self, layer):
+        return None  # Keras 2 does not use what it tracks to find weights.
 
     def set_flags(self, layer, clone):
         for name in ('name', 'trainable', '_trainable', 'supports_masking',
@@ -510,15 +517,9 @@ class _Cloner(Cloner):
         argument or that another layer holds without listing their weights, and
         variables that are not weights. The states of a stateful layer begin anew.
         """
-        left_out = set(id(weight) for weight in clone.weights)
+        left_out = set(map(id, clone.weights)) | self.ids_of_states()
         values = {id(new): (new, old) for old, new in self.state_pairs}
         for layer, new_layer in self.pairs:
-            if getattr(layer, 'stateful', False):
-                own = set(map(id, self.own_state(layer)))
-                left_out.update(
-                    id(self.state_map.get(id(each)))
-                    for value in self.attributes(layer).values()
-                    for each in self._leaves(value) if id(each) not in own)
             values.update((id(new), (new, old)) for old, new in
                           zip(layer.weights, new_layer.weights))
         values = [(new, old) for key, (new, old) in values.items()

@@ -59,7 +59,8 @@ class Cloner:
     An overlay defines
 
     - of a value: `is_layer`, `is_state` (a variable, or an object that owns some),
-      `is_tensor`, `is_renewed` (each new layer gets a new one, from its config);
+      `is_tensor`, `is_renewed` (each new layer gets a new one, from its config),
+      `copied_classes` (of objects that no two models share, e.g. regularizers);
     - of a layer: `is_graph`, `is_settled`, `attributes`, `own_state`, `set_flags`,
       `set_attribute`, `new_layer`, `build`, `finish_layer`, `can_be_clone_of`;
     - of a variable: `new_state`, `signature`; of a tensor: `tensor`, `has_clone`;
@@ -90,7 +91,7 @@ class Cloner:
         self._trials = {}  # {id of a layer: the attributes of another new one}.
         self._built = {}  # {id of a layer: the attributes of another that is built}.
         self._functions = {}  # {id of a function: (it, with its former closure)}.
-        self._walk = Walk(self._is_replaced, self._replacement)
+        self._walk = Walk(self._is_replaced, self._replacement, self._is_copied)
 
     # Layers
 
@@ -298,8 +299,9 @@ class Cloner:
         """Raises a `ValueError` if a clone lacks weights or uses the original."""
         for layer, clone in self.pairs:
             if type(clone) is type(layer):
-                old, new = [list(map(self.signature, self.own_state(each)))
-                            for each in (layer, clone)]
+                old, new = [
+                    list(map(self.signature, each.weights if layer is self.model else
+                             self.own_state(each))) for each in (layer, clone)]
                 if old != new and getattr(layer, 'built', True):
                     raise _refusal(layer, 'it has the weights {}, its clone has '
                                    '{}'.format(old, new))
@@ -328,7 +330,7 @@ class Cloner:
                     value = held[name] if name in held else getattr(layer, name)
                     new = getattr(clone, name, MISSING)
                     if self._differ(value, new) and not self.is_call_result(value):
-                        self.set_attribute(clone, name, new, self._unshared(value))
+                        self._set_as_in(layer, clone, name, value, new)
 
     def _changes_of(self, layer, clone):
         """Returns the names of the settings in which a new layer differed."""
@@ -497,7 +499,7 @@ class Cloner:
             old = self._leaves(value, objects)
             is_pair = self._correspond(old, self._leaves(new))
             if self._is_other(layer, name, value, new) or not is_pair:
-                self.set_attribute(clone, name, new, self._unshared(value))
+                self._set_as_in(layer, clone, name, value, new)
             else:
                 self._match_objects(value, new, objects)
 
@@ -523,7 +525,7 @@ class Cloner:
                         self._is_wrong(layer, name, value, new, is_final))
             if is_wrong and (is_settled or old and len(old) == len(made)):
                 with contextlib.suppress(CannotCopy):
-                    self.set_attribute(clone, name, new, self._unshared(value))
+                    self._set_as_in(layer, clone, name, value, new)
             elif is_final and not is_wrong:
                 self._match_objects(value, new)
         if is_settled:
@@ -535,6 +537,25 @@ class Cloner:
         postponed = self._walk.postponed
         return bool(postponed) and any(
             id(each) in postponed for each in self._walk.leaves_in(new))
+
+    def _set_as_in(self, layer, clone, name, value, new):
+        """Sets an attribute of a clone to the counterpart of that of the layer.
+
+        # Arguments
+            value, new: the attribute of the layer, and that of the clone until now.
+        """
+        counterpart = self._unshared(value)
+        if self.is_hidden(layer, value):
+            object.__setattr__(clone, name, counterpart)
+        else:
+            self.set_attribute(clone, name, new, counterpart)
+
+    def is_hidden(self, layer, value):
+        """Returns whether a layer does not track what its attribute holds, because a
+        user has set it in a way that Keras does not see."""
+        tracked = self.tracked(layer)
+        leaves = self._leaves(value) if tracked is not None else []
+        return bool(leaves) and tracked.isdisjoint(map(id, leaves))
 
     def _is_known_to_be_right(self, value, new):
         if id(value) in self.state_map:
@@ -742,6 +763,19 @@ class Cloner:
                         id(counterpart) not in self._counterparts):
                     self._pair(value, counterpart)
 
+    def ids_of_states(self):
+        """Returns the ids of the variables of stateful clones that are no weights:
+        their states, which begin anew."""
+        states = set()
+        for layer, _ in self.pairs:
+            if getattr(layer, 'stateful', False):
+                weights = set(map(id, self.own_state(layer)))
+                states.update(
+                    id(self.state_map.get(id(each)))
+                    for value in self.attributes(layer).values()
+                    for each in self._leaves(value) if id(each) not in weights)
+        return states
+
     # Replacements
 
     def value(self, value):
@@ -780,6 +814,10 @@ class Cloner:
         return type(value) not in weakref.ProxyTypes and (
             self.is_layer(value) or self.is_state(value) or self.is_tensor(value) or
             self.is_renewed(value) or id(value) in self._functions)
+
+    def _is_copied(self, value):
+        return (isinstance(value, self.copied_classes) and
+                type(value).__new__ is object.__new__)
 
     def _replacement(self, value):
         if self.is_tensor(value):

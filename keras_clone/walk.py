@@ -32,6 +32,9 @@ class NotYet(Exception):
     """A leaf has no replacement yet: what it depends on is being created."""
 
 
+# Functions that programs find by a name belong to no model: they are not copied. The
+# overlay of Keras 3 sets this to the functions and classes registered in Keras.
+registered = {}
 MUTABLE = (list, deque, dict, set)
 CONTAINERS = MUTABLE + (tuple, frozenset)
 
@@ -39,21 +42,24 @@ CONTAINERS = MUTABLE + (tuple, frozenset)
 class Walk:
     """Replaces leaves in nested containers, functions and objects.
 
-    Only objects that hold a leaf, at any depth, are copied. Plain data are neither
-    copied nor searched; of a container of plain data only the types are checked.
+    Only objects that hold a leaf, at any depth, are copied, and those that have to
+    be. Plain data are neither copied nor searched; of a container of plain data only
+    the types are checked.
 
     # Arguments
         is_leaf: function that returns whether a value is a leaf.
         replacement: function that returns the replacement of a leaf, or raises
             `NotYet`.
+        is_copied: function that returns whether an object is copied in any case.
 
     # Attributes
         postponed: set, the ids of the leaves that had no replacement yet.
     """
 
-    def __init__(self, is_leaf, replacement):
+    def __init__(self, is_leaf, replacement, is_copied=lambda value: False):
         self._is_leaf = is_leaf
         self._replacement = replacement
+        self._is_copied = is_copied
         self._seen = {}  # {id: value}. Keeps values alive: ids must not be reused.
         self._reaching = set()  # The ids of values that hold a leaf.
         self._copies = {}  # {id of a value: its copy}.
@@ -100,7 +106,8 @@ class Walk:
         return new
 
     def reaches(self, value):
-        """Returns whether a value is a leaf or holds one, at any depth."""
+        """Returns whether a value is a leaf, or is or holds, at any depth, a leaf or
+        an object that is copied in any case."""
         if type(value) in ATOMS:
             return False
         if id(value) not in self._seen:
@@ -130,6 +137,8 @@ class Walk:
             if self._is_leaf(each):
                 reached.append(id(each))
                 continue
+            if self._is_copied(each):
+                reached.append(id(each))
             for part in parts_of(each):
                 if type(part) not in ATOMS:
                     holders.setdefault(id(part), []).append(id(each))
@@ -231,6 +240,8 @@ def parts_of(value):
         return [referent(value)]
     value = unwrapped(value)
     if isinstance(value, types.FunctionType):
+        if value in registered:
+            return []
         return ([*(value.__closure__ or ())] +
                 [each for each in (value.__defaults__, value.__kwdefaults__)
                  if each] + list(vars(value).values()) +

@@ -288,9 +288,9 @@ def test_layer_connected_only_by_an_argument_is_cloned():
     assert len(hidden._inbound_nodes) == 1
 
 
-def test_error_names_an_input_connected_only_by_an_argument():
-    x = Input((3,))
-    model = Model(x, Mix()(x, extra=Input((3,), name='left_out')))
+def test_error_names_an_input_with_a_tensor_connected_only_by_an_argument():
+    x, tensor = Input((3,)), 2 * K.variable(np.ones((2, 3)))
+    model = Model(x, Mix()(x, extra=Input(tensor=tensor, name='left_out')))
     with pytest.raises(ValueError, match='"left_out".*not among its inputs'):
         clone_model(model)
 

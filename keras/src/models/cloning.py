@@ -11,6 +11,7 @@ import functools
 import os
 import tempfile
 
+from keras_clone import walk
 from keras_clone.cloner import Cloner
 from keras_clone.walk import CannotCopy
 from keras_clone.walk import attributes_of
@@ -25,21 +26,27 @@ from keras.src import tree
 from keras.src.api_export import keras_export
 from keras.src.backend import Variable
 from keras.src.backend.common.name_scope import current_path
+from keras.src.constraints import Constraint
 from keras.src.dtype_policies import DTypePolicyMap
 from keras.src.initializers import Initializer
 from keras.src.layers import Input
 from keras.src.layers import InputLayer
 from keras.src.layers import Layer
+from keras.src.losses import Loss
 from keras.src.metrics import Metric
 from keras.src.models.functional import Functional
 from keras.src.models.model import Model
 from keras.src.models.sequential import Sequential
 from keras.src.ops.function import Function
 from keras.src.ops.operation import Operation
-from keras.src.ops.operation_utils import get_source_inputs
 from keras.src.optimizers.base_optimizer import BaseOptimizer
+from keras.src.optimizers.schedules.learning_rate_schedule import (
+    LearningRateSchedule,
+)
 from keras.src.random.seed_generator import SeedGenerator
+from keras.src.regularizers import Regularizer
 from keras.src.saving import custom_object_scope
+from keras.src.saving import object_registration
 from keras.src.utils.module_utils import tensorflow as tf
 
 
@@ -68,9 +75,9 @@ def clone_model(
             that can be created with `from_config(get_config())`.
         input_tensors: None, or the tensors that replace the inputs of the
             model: a `KerasTensor` or `InputLayer`, a list with one of them for
-            each entry of `model.inputs`, or the structure of `model.input`. If
-            a tensor is the output of a layer other than `InputLayer`, the
-            inputs of the clone are those that the tensor depends on.
+            each entry of `model.inputs`, or the structure of `model.input`. A
+            tensor that is the output of a layer other than `InputLayer` is
+            replaced by an input of its shape.
         clone_function: None, or a function that takes a layer or operation of
             the model and returns its replacement in the clone. It is not
             called with `InputLayer` objects.
@@ -127,7 +134,7 @@ def clone_model(
     cloner = _Cloner(model, clone_function, call_function, recursive, dict(cache))
     clone = cloner.clone(input_tensors, call_function)
     cloner.finish()
-    if input_tensors is None:  # Other tensors may need other shapes.
+    if cloner.has_same_shapes:
         cloner.check()
     cloner.copy_unreachable_values(clone)
     cloner.compile_all()
@@ -144,6 +151,10 @@ class _Cloner(Cloner):
         call_function: As for `clone_model`.
         recursive: As for `clone_model`.
         layer_map: None or a dict {id of a layer: its clone}.
+
+    Attributes:
+        has_same_shapes: Whether layers are called with tensors of the shapes of
+            the original.
     """
 
     def __init__(
@@ -160,11 +171,11 @@ class _Cloner(Cloner):
         self.recursive = recursive
         self._tensors = {}
         self._path_of_caller = current_path()
-        self._has_same_shapes = True
+        self.has_same_shapes = clone_function is None and call_function is None
 
     def clone(self, input_tensors=None, call_function=None):
         """Returns the clone of the model, on the given input tensors or new ones."""
-        self._has_same_shapes = input_tensors is None
+        self.has_same_shapes &= input_tensors is None
         self._pending.add(id(self.model))
         with self.naming(self.model):
             clone = self._model(self.model, input_tensors, call_function)
@@ -251,6 +262,8 @@ class _Cloner(Cloner):
             return type(value).__name__
         return tuple(value.shape), value.dtype, value.trainable
 
+    copied_classes = Regularizer, Constraint, Loss, LearningRateSchedule
+
     def is_renewed(self, value):
         return isinstance(value, Initializer)  # It may have a seed of its own.
 
@@ -284,6 +297,12 @@ class _Cloner(Cloner):
             tracker.untrack(each)
         setattr(layer, name, value)
         tracker.locked = is_locked
+
+    def tracked(self, layer):
+        """Returns the ids of all that a layer tracks; None if it tracks nothing."""
+        if not isinstance(layer, Layer):
+            return None
+        return set().union(*layer._tracker.stored_ids.values())
 
     def set_flags(self, layer, clone):
         if clone.name != layer.name:
@@ -342,7 +361,9 @@ class _Cloner(Cloner):
                     self.adopt(old, new)
 
     def build(self, layer, clone, is_called=True):
-        if not isinstance(layer, Layer) or self.is_graph(layer) and clone.built:
+        if not isinstance(layer, Layer) or self._uses_clone_function(layer):
+            return
+        if self.is_graph(layer) and clone.built:
             return
         is_own = _overrides_build(layer) or not is_called
         config = layer.get_build_config() if is_own and layer.built else None
@@ -390,6 +411,12 @@ class _Cloner(Cloner):
             and not (self.recursive and self.is_graph(layer))
         )
 
+    def finish(self):
+        for model, _ in self.pairs:  # The list may grow in the loop.
+            if getattr(model, "compiled", False):
+                self._compile_arguments(model)  # Losses may hold layers.
+        super().finish()
+
     def finish_layer(self, layer, clone):
         if not isinstance(layer, Layer):
             return
@@ -400,7 +427,7 @@ class _Cloner(Cloner):
         if clone._trainable != layer._trainable:
             clone._trainable = layer._trainable
         clone.built = clone.built or layer.built
-        if self._has_same_shapes and layer._build_shapes_dict:
+        if self.has_same_shapes and layer._build_shapes_dict:
             # A shared layer may have been built by another of its calls.
             clone._build_shapes_dict = dict(layer._build_shapes_dict)
         self._match_order(layer, clone)
@@ -436,17 +463,16 @@ class _Cloner(Cloner):
         """Copies the values that `clone.set_weights` does not set: of layers that
         only a function refers to, and of variables that are not weights.
 
-        The states of a recurrent layer have another shape if `input_tensors` have
-        another batch size.
+        The states of a stateful layer begin anew.
         """
-        reachable = set(map(id, clone.weights))
+        left_out = set(map(id, clone.weights)) | self.ids_of_states()
         pairs = list(self.state_pairs)
         for layer, new_layer in self.pairs:
             if isinstance(new_layer, Layer):
                 pairs += zip(layer.weights, new_layer.weights)
         for old, new in pairs:
-            is_variable = id(new) not in reachable and hasattr(old, "assign")
-            if is_variable and new.shape == old.shape:
+            is_variable = isinstance(old, Variable) or _is_backend_variable(old)
+            if is_variable and id(new) not in left_out and new.shape == old.shape:
                 new.assign(old)
 
     def _model(self, model, input_tensors=None, call_function=None):
@@ -468,21 +494,28 @@ class _Cloner(Cloner):
     def _compile(self, model, clone):
         if not getattr(model, "compiled", False) or clone.compiled:
             return
-        uses_configs = any(
-            getattr(type(model), name) is not getattr(Model, name)
-            for name in ("get_compile_config", "compile_from_config")
-        )
-        if uses_configs or not hasattr(model, "_compile_config"):
+        arguments = self._compile_arguments(model)
+        if arguments is None:
             clone.compile_from_config(model.get_compile_config())
             return
-        arguments = dict(model._compile_config.config)
-        del arguments["optimizer"]
         optimizer = model.optimizer and self.value(model.optimizer)
         # These are the arguments of Keras's `compile`: that of a class of the user
         # may take others. What else it sets has been copied as attributes.
-        Model.compile(clone, optimizer, **self.value(arguments))
+        Model.compile(clone, optimizer, **arguments)
         if clone.optimizer is not None and clone.built:
             clone.optimizer.build(clone.trainable_variables)
+
+    def _compile_arguments(self, model):
+        """Returns what the clone of a model is compiled with, but for the optimizer;
+        None if its class has a config for that."""
+        if not hasattr(model, "_compile_config") or any(
+            getattr(type(model), name) is not getattr(Model, name)
+            for name in ("get_compile_config", "compile_from_config")
+        ):
+            return None
+        arguments = dict(model._compile_config.config)
+        del arguments["optimizer"]
+        return self.value(arguments)
 
     def _functional(self, model, input_tensors, call_function):
         if input_tensors is None:
@@ -490,8 +523,6 @@ class _Cloner(Cloner):
         else:
             inputs = _structured_like(model, input_tensors)
         outputs = self._outputs(model, tree.flatten(inputs), call_function)
-        if not all(map(_is_input, tree.flatten(inputs))):
-            inputs = _sources(inputs)
         return self._new_model_like(model, Functional, inputs, outputs)
 
     def _outputs(self, function, inputs, call_function=None):
@@ -523,7 +554,7 @@ class _Cloner(Cloner):
             if _are_in(node.outputs, tensors):
                 return  # The layer holds what is computed from it.
             args, kwargs = self._call_arguments(node, tensors)
-            if self._has_same_shapes:
+            if self.has_same_shapes:
                 # As when a model is loaded: what `build` creates is known then.
                 self.build(node.operation, operation)
                 self.settle()
@@ -560,11 +591,6 @@ class _Cloner(Cloner):
                     f"'{model.name}' is Sequential. Received: "
                     f"input_tensors={input_tensors}"
                 )
-            if not _is_input(x):
-                outputs = x
-                for layer in layers:
-                    outputs = layer(outputs)
-                return Functional(_sources(x), outputs, name=model.name)
             layers = [x] + layers
         elif len(model._layers) > len(layers):
             layers = [self._new_input(model._layers[0].output)] + layers
@@ -608,6 +634,7 @@ _SETTINGS = {
     "_call_has_context_arg", "_convert_input_args", "_supports_masking",
 }
 
+walk.registered = object_registration.GLOBAL_CUSTOM_NAMES
 _KERAS_BASES = (Functional, Sequential, Model, Layer, Function, Operation)
 
 for _cls in (Operation, Model, Metric, BaseOptimizer):
@@ -728,7 +755,8 @@ def _keras_tensor(x):
             "All entries in `input_tensors` must be KerasTensors, such as "
             f"`keras.Input` returns. Received: {x} (of type '{type(x).__name__}')"
         )
-    return x if hasattr(x, "_keras_history") else Input(tensor=x, name=x.name)
+    is_input = hasattr(x, "_keras_history") and _is_input(x)
+    return x if is_input else Input(tensor=_tensor_like(x), name=x.name)
 
 
 def _structured_like(model, input_tensors):
@@ -758,14 +786,3 @@ def _is_ordered(tensors, model):
 def _is_input(x):
     operation, node_index, _ = x._keras_history
     return operation._inbound_nodes[node_index].is_input
-
-
-def _sources(tensors):
-    """Returns the inputs that `tensors` depend on: one tensor, or a list."""
-    sources = {
-        id(source): source
-        for x in tree.flatten(tensors)
-        for source in get_source_inputs(x)
-    }
-    sources = list(sources.values())
-    return sources if len(sources) > 1 else sources[0]
