@@ -91,7 +91,8 @@ class Cloner:
         self._trials = {}  # {id of a layer: the attributes of another new one}.
         self._built = {}  # {id of a layer: the attributes of another that is built}.
         self._functions = {}  # {id of a function: (it, with its former closure)}.
-        self._walk = Walk(self._is_replaced, self._replacement, self._is_copied)
+        self._walk = Walk(self._is_replaced, self._replacement, self._is_copied,
+                          self.parts_of)
 
     # Layers
 
@@ -302,7 +303,9 @@ class Cloner:
                 old, new = [
                     list(map(self.signature, each.weights if layer is self.model else
                              self.own_state(each))) for each in (layer, clone)]
-                if old != new and getattr(layer, 'built', True):
+                is_built = old if layer is self.model else getattr(
+                    layer, 'built', True)
+                if old != new and is_built:
                     raise _refusal(layer, 'it has the weights {}, its clone has '
                                    '{}'.format(old, new))
                 for name, value in self.attributes(clone).items():
@@ -799,6 +802,8 @@ class Cloner:
         else:
             items = [self._unshared(each) for each in held]
         return container_like(value, items)
+
+    parts_of = staticmethod(parts_of)
 
     def is_array(self, value):
         """Returns whether a value is an array of numbers, not a symbolic tensor."""

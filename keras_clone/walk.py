@@ -32,9 +32,6 @@ class NotYet(Exception):
     """A leaf has no replacement yet: what it depends on is being created."""
 
 
-# Functions that programs find by a name belong to no model: they are not copied. The
-# overlay of Keras 3 sets this to the functions and classes registered in Keras.
-registered = {}
 MUTABLE = (list, deque, dict, set)
 CONTAINERS = MUTABLE + (tuple, frozenset)
 
@@ -51,19 +48,22 @@ class Walk:
         replacement: function that returns the replacement of a leaf, or raises
             `NotYet`.
         is_copied: function that returns whether an object is copied in any case.
+        parts_of: function that returns what else is searched, as `parts_of` does.
 
     # Attributes
         postponed: set, the ids of the leaves that had no replacement yet.
     """
 
-    def __init__(self, is_leaf, replacement, is_copied=lambda value: False):
+    def __init__(self, is_leaf, replacement, is_copied=lambda value: False,
+                 parts_of=None):
         self._is_leaf = is_leaf
         self._replacement = replacement
         self._is_copied = is_copied
+        self._parts_of = parts_of or globals()['parts_of']
         self._seen = {}  # {id: value}. Keeps values alive: ids must not be reused.
         self._reaching = set()  # The ids of values that hold a leaf.
         self._copies = {}  # {id of a value: its copy}.
-        self._replaced = {}  # {id of a leaf: its replacement}, for one call of `map`.
+        self._replaced = {}  # {id of a leaf: its replacement}, for a call of `map`.
         self.postponed = set()
 
     def map(self, value):
@@ -124,7 +124,7 @@ class Walk:
                 if self._is_leaf(each):
                     found.append(each)
                 else:
-                    waiting += reversed(parts_of(each))
+                    waiting += reversed(self._parts_of(each))
         return found
 
     def _search(self, value):
@@ -139,7 +139,7 @@ class Walk:
                 continue
             if self._is_copied(each):
                 reached.append(id(each))
-            for part in parts_of(each):
+            for part in self._parts_of(each):
                 if type(part) not in ATOMS:
                     holders.setdefault(id(part), []).append(id(each))
                     waiting.append(part)
@@ -240,8 +240,6 @@ def parts_of(value):
         return [referent(value)]
     value = unwrapped(value)
     if isinstance(value, types.FunctionType):
-        if value in registered:
-            return []
         return ([*(value.__closure__ or ())] +
                 [each for each in (value.__defaults__, value.__kwdefaults__)
                  if each] + list(vars(value).values()) +

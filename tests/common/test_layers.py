@@ -8,7 +8,7 @@ import functools
 import keras
 import numpy as np
 import pytest
-from keras import activations, initializers, layers, regularizers
+from keras import activations, constraints, initializers, layers, regularizers
 from keras.models import Model, Sequential, clone_model
 from keras_clone.check.gallery import ops
 
@@ -174,6 +174,24 @@ def test_clone_has_a_custom_initializer_that_is_named_as_one_of_keras():
     np.testing.assert_allclose(kernel, 2)
     np.testing.assert_allclose(bias, 1)
     assert type(clone.layers[-1].kernel_initializer) is Ones
+
+
+@pytest.mark.parametrize('name, make', [
+    ('kernel_regularizer', lambda: regularizers.l2(.1)),
+    ('kernel_constraint', lambda: constraints.MaxNorm(2.))])
+def test_guard_clone_has_an_object_of_its_own_as(name, make):
+    model = chain(lambda: layers.Dense(2, **{name: make()}))()
+    clone = clone_model(model)
+    held, other = [getattr(each.layers[-1], name) for each in (model, clone)]
+    assert held is not other
+    assert held.get_config() == other.get_config()
+
+
+def test_layers_of_a_clone_share_an_object():
+    norm = constraints.MaxNorm(2.)
+    clone = clone_model(chain(lambda: layers.Dense(3, kernel_constraint=norm),
+                              lambda: layers.Dense(2, bias_constraint=norm))())
+    assert clone.layers[1].kernel_constraint is clone.layers[2].bias_constraint
 
 
 def test_clone_has_a_regularizer_without_a_config_in_a_wrapper():

@@ -28,3 +28,11 @@ def test_guard_clone_has_states_of_its_own():
     clone.set_weights(model.get_weights())
     expected = model.predict(VALUE)
     np.testing.assert_allclose(clone.predict(VALUE), expected, rtol=1e-5)
+
+
+def test_guard_states_of_a_clone_begin_anew():
+    model = stateful(LSTM)
+    expected = model.predict(VALUE)
+    clone = clone_model(model)
+    clone.set_weights(model.get_weights())
+    np.testing.assert_allclose(clone.predict(VALUE), expected, rtol=1e-5)

@@ -219,6 +219,41 @@ def test_clone_has_a_loss_that_holds_its_own_layer():
     np.testing.assert_allclose(clone.evaluate(X, Y, verbose=0), expected, rtol=1e-5)
 
 
+FEATURES = Sequential([keras.Input((2,)), layers.Dense(2)])
+
+
+def of_features(y, y_pred, features=FEATURES):
+    return ops.square(features(y) - features(y_pred))
+
+
+class OfFeatures(losses.Loss):
+    def __init__(self):
+        super().__init__()
+        self.features = FEATURES
+
+    def call(self, y, y_pred):
+        return of_features(y, y_pred, self.features)
+
+
+@pytest.mark.parametrize('loss', [of_features, OfFeatures()])
+def test_clone_has_a_loss_with_a_copy_of_a_trained_model(loss):
+    FEATURES.set_weights([weight + .5 for weight in FEATURES.get_weights()])
+    model = compiled(loss)
+    assert_trains_alike(model, clone_model(clone_model(model)))
+
+
+@keras.saving.register_keras_serializable('test_compiled')
+def registered(y, y_pred):
+    return of_features(y, y_pred)
+
+
+def test_guard_clone_has_the_registered_loss():
+    model = compiled(registered)
+    clone = clone_model(model)
+    assert clone.loss is registered
+    assert_trains_alike(model, clone)
+
+
 # Optimizers and schedules
 
 
@@ -445,3 +480,37 @@ def test_guard_clone_has_its_own_optimizer_within_an_optimizer():
     clone = clone_model(model)
     assert clone.optimizer.inner_optimizer is not model.optimizer.inner_optimizer
     assert_trains_alike(model, clone)
+
+
+@keras.saving.register_keras_serializable('test_compiled')
+class Rate(optimizers.schedules.LearningRateSchedule):
+    def __init__(self, rate=.1):
+        self.rate = rate
+
+    def __call__(self, step):
+        return self.rate
+
+    def get_config(self):
+        return {'rate': self.rate}
+
+
+def test_guard_clone_has_a_loss_and_a_schedule_of_its_own():
+    model = compiled(losses.Huber(), optimizers.SGD(Rate()))
+    clone = clone_model(model)
+    assert clone.loss is not model.loss
+    assert clone.optimizer._learning_rate is not model.optimizer._learning_rate
+    assert_trains_alike(model, clone)
+
+
+def test_guard_clone_has_the_optimizer_of_a_layer():
+    class Trains(layers.Layer):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.optimizer = optimizers.Adam(.5)
+
+        def call(self, inputs):
+            return inputs
+    model = chain(Trains)()
+    optimizer = clone_model(model).layers[-1].optimizer
+    assert type(optimizer) is optimizers.Adam
+    assert optimizer is not model.layers[-1].optimizer

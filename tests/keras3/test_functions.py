@@ -1,10 +1,11 @@
 """`clone_function`, `call_function`, `recursive` and `cache` work as released."""
 import keras
+import numpy as np
 import pytest
 from keras import Model, Sequential, layers
 from keras.models import clone_model
 
-from major_versions import chain
+from major_versions import ONES, chain, outputs_of
 
 
 def renamed(layer):
@@ -40,6 +41,34 @@ def test_guard_clone_function_that_keeps_a_layer():
     clone = clone_model(model, clone_function=lambda layer: layer)
     assert clone.layers[-1] is model.layers[-1]
     assert clone.layers[0] is not model.layers[0]
+
+
+def wider(layer):
+    if isinstance(layer, layers.Dense):
+        return layers.Dense(2 * layer.units)
+    return type(layer).from_config(layer.get_config())
+
+
+@pytest.mark.parametrize('arguments, build', [
+    ({}, chain(lambda: layers.Dense(3), lambda: layers.Dense(2))),
+    ({'recursive': True}, nested)])
+def test_guard_clone_function_may_change_the_shapes_of_outputs(arguments, build):
+    clone = clone_model(build(), clone_function=wider, **arguments)
+    assert [weight.shape for weight in clone.weights] == [(3, 6), (6,), (6, 4), (4,)]
+
+
+def test_guard_clone_function_may_return_any_callable():
+    model = chain(lambda: layers.Dense(2))()
+    clone = clone_model(
+        model, clone_function=lambda layer: lambda inputs: 2 * layer(inputs))
+    np.testing.assert_allclose(outputs_of(clone, ONES), 2 * outputs_of(model, ONES))
+
+
+def test_guard_call_function_may_change_the_shapes_of_outputs():
+    model = chain(lambda: layers.Dense(3), lambda: layers.Dense(2))()
+    clone = clone_model(model, call_function=lambda layer, *args, **kwargs: (
+        layers.Concatenate()(2 * [layer(*args, **kwargs)])))
+    assert [weight.shape for weight in clone.weights] == [(3, 3), (3,), (6, 2), (2,)]
 
 
 def test_guard_clone_function_is_called_once_for_a_shared_layer():

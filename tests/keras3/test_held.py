@@ -249,6 +249,17 @@ def test_clone_has_a_second_model_over_its_own_layers():
     assert_equal_and_independent(model, clone)
 
 
+def test_clone_does_not_track_a_model_that_its_original_does_not_track():
+    x, features = keras.Input((3,)), chain(lambda: layers.Dense(2))()
+    model = Model(x, layers.Dense(3)(x))
+    object.__setattr__(model, 'features', features)
+    clone = clone_model(model)
+    assert len(clone.weights) == len(model.weights)
+    assert clone.features is not features
+    np.testing.assert_allclose(outputs_of(clone.features, ONES),
+                               outputs_of(features, ONES))
+
+
 @keras.saving.register_keras_serializable('held')
 def by_global_layer(x):
     return GLOBALS['layer'](x)

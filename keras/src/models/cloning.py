@@ -10,12 +10,13 @@ import copy
 import functools
 import os
 import tempfile
+import types
 
-from keras_clone import walk
 from keras_clone.cloner import Cloner
 from keras_clone.walk import CannotCopy
 from keras_clone.walk import attributes_of
 from keras_clone.walk import is_opaque
+from keras_clone.walk import parts_of
 from keras_clone.call_order import in_call_order
 from keras_clone.recording import RECORDS
 from keras_clone.recording import record
@@ -46,7 +47,7 @@ from keras.src.optimizers.schedules.learning_rate_schedule import (
 from keras.src.random.seed_generator import SeedGenerator
 from keras.src.regularizers import Regularizer
 from keras.src.saving import custom_object_scope
-from keras.src.saving import object_registration
+from keras.src.saving.object_registration import GLOBAL_CUSTOM_NAMES
 from keras.src.utils.module_utils import tensorflow as tf
 
 
@@ -171,6 +172,7 @@ class _Cloner(Cloner):
         self.recursive = recursive
         self._tensors = {}
         self._path_of_caller = current_path()
+        self._owned = None
         self.has_same_shapes = clone_function is None and call_function is None
 
     def clone(self, input_tensors=None, call_function=None):
@@ -207,6 +209,24 @@ class _Cloner(Cloner):
 
     def layers_within(self, model):
         return model._flatten_layers()
+
+    def parts_of(self, value):
+        """Returns what a value holds. A registered function is part of the program,
+        not of the model, unless it uses layers or variables of the model."""
+        is_registered = (
+            isinstance(value, types.FunctionType) and value in GLOBAL_CUSTOM_NAMES
+        )
+        if is_registered and not self._is_owned(self._leaves(value)):
+            return []
+        return parts_of(value)
+
+    def _is_owned(self, leaves):
+        """Returns whether layers or variables of the model are among `leaves`."""
+        if self._owned is None:
+            layers = self.layers_within(self.model)
+            state = [each for layer in layers for each in self.own_state(layer)]
+            self._owned = {*map(id, layers), *map(id, state)}
+        return any(id(each) in self._owned for each in leaves)
 
     def own_state(self, layer):
         if not isinstance(layer, Layer):
@@ -634,7 +654,6 @@ _SETTINGS = {
     "_call_has_context_arg", "_convert_input_args", "_supports_masking",
 }
 
-walk.registered = object_registration.GLOBAL_CUSTOM_NAMES
 _KERAS_BASES = (Functional, Sequential, Model, Layer, Function, Operation)
 
 for _cls in (Operation, Model, Metric, BaseOptimizer):
