@@ -96,6 +96,7 @@ docs: .venv/docs-installed .venv/keras3-installed
 a11y: .venv/docs-installed .venv/a11y-installed
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build/html
 	NODE_PATH=.venv/a11y/node_modules node docs/a11y.js docs/_build/html $(SCREENSHOTS)
+	NODE_PATH=.venv/a11y/node_modules node docs/search.js docs/_build/html
 
 table: .venv/tox-installed .venv/keras3-installed
 	for release in 224 225 230 231; do \

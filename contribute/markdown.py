@@ -13,6 +13,7 @@ def unwrapped(text):
 
 
 def _joined(text):
-    # A heading ends with its line; a heading, a list item or a comment begins one.
-    return re.sub(r'^(?!#)(.*\S)\n(?!\s|#|- |\d+\. |<!--|\Z)', r'\1 ', text,
-                  flags=re.MULTILINE)
+    # A heading ends with its line, so does a row of a table. A heading, an item of a
+    # list, a row or a comment begins a line.
+    return re.sub(r'^(?!#|\|)(.*\S)\n(?! *(#|- |\d+\. |\||<!--|\n|\Z)) *', r'\1 ',
+                  text, flags=re.MULTILINE)

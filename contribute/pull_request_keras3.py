@@ -15,11 +15,14 @@ Proposal = collections.namedtuple(
     'Proposal',
     'issue code expected actual pull_request test_file test_class replaced')
 
+# The line, for this project alone, that names the patches which a patch replaces.
+REPLACED = '^<!-- in place of (.*) -->\n'
+
 ADVICE = """
 What Keras requires of a pull request (see its CONTRIBUTING.md and issue 23601):
 1. Open the issue first, unless it exists. Open the pull request when the issue is
-   assigned to you, and replace #ISSUE by its number: a pull request without an issue
-   that is assigned to its author is converted to a draft.
+   assigned to you, and replace #ISSUE with its number. A pull request without an
+   issue that is assigned to its author is converted to a draft.
 2. One pull request per bug, and no more than three ready for review at a time.
 3. Run `pre-commit run --files {files}` and `pytest {tests}`.
    The formatter is ruff, at 80 columns.
@@ -73,7 +76,7 @@ def proposal(patch):
 
 
 def _replaced(issue):
-    line = re.search('^<!-- in place of (.*) -->$', issue, re.MULTILINE)
+    line = re.search(REPLACED, issue, re.MULTILINE)
     return re.findall(r'\d+', line.group(1)) if line else []
 
 
@@ -89,7 +92,8 @@ def proposal_text(patch):
     lists = ['\n'.join(f'- `{texts.test_class}.{name}`' for name in names
                        if ('guard' in name) == guards) for guards in (False, True)]
     body = body.partition('\nTests: `')[0].strip()
-    return unwrapped(TEXT.format(texts.issue, title, body, texts.test_file, *lists))
+    issue = re.sub(REPLACED, '', texts.issue, flags=re.MULTILINE)
+    return unwrapped(TEXT.format(issue, title, body, texts.test_file, *lists))
 
 
 def tests_of(patch):

@@ -19,7 +19,7 @@ html_title = 'keras-clone ' + version
 html_theme_options = {'source_directory': 'docs/'}
 html_static_path = ['_static']
 html_css_files = ['custom.css']
-html_js_files = ['accessible.js']
+html_js_files = ['accessible.js', 'search.js']
 # The styles of Pygments that have enough contrast.
 pygments_style = 'default'
 pygments_dark_style = 'github-dark'

@@ -161,26 +161,26 @@ FIXES = (
         'a', 'No mask in the map of tensors, layers called with lists',
         'It leaves masks to the call of each layer, which collects them anyway.',
         'A layer of one input is called with a list, which it did not get in the '
-        'original; the one tensor that most layers return is taken for a list.',
+        'original; the single tensor that most layers return is treated as a list.',
         'with_layers_of_one_and_of_two_outputs', list_calls),
     Fix(
         'b', 'Layers deep-copied, one for all of a class, nodes rewired by hand',
-        'A layer that is copied whole needs no configuration: functions and custom '
-        'layers would come along.',
+        'A layer that is copied as a whole needs no configuration: functions and '
+        'custom layers would be copied, too.',
         'On TensorFlow 1, a layer that was called holds the graph and cannot be '
         'deep-copied.',
         'with_two_layers_of_one_class', deep_copies),
     Fix(
         'b′', '(b) with new layers made from configurations, and (c)',
-        'The layers can be made.',
+        'The layers can be created.',
         'Two layers of a class become one: the first one\'s, with its function or '
         'its size, and its weights shared by both. And (c).',
         'with_two_layers_of_one_class', one_layer_per_class),
     Fix(
         'c', '`[None] * len(output_tensors)` for every layer',
         'No output is lost: the crash ends.',
-        'Every layer is told that there is no mask. Padding is silently computed '
-        'on.',
+        'Every layer is told that there is no mask. The clone computes on the '
+        'padding, without an error.',
         'with_and_without_mask_support', no_masks),
     Fix(
         'd', '`compute_mask` where `call` takes a `mask`, `[None]` elsewhere',
@@ -191,14 +191,14 @@ FIXES = (
     Fix(
         'e', 'No masks, depths in the order of the dict, input layers not entered',
         'No output is lost because a mask is missing.',
-        'The depth of the outputs comes first. Its inputs are not there yet, so its '
-        'layers are passed over. And (e′).',
+        'The depth of the outputs comes first. Its inputs do not exist yet, so its '
+        'layers are skipped. And (e′).',
         'with_branches_of_different_depth', any_order),
     Fix(
         'e′', '(e) with the depths sorted',
-        'Layers are called when their inputs are there.',
-        'An input layer is made a second time, with the same name, and called. And '
-        '(c).',
+        'Layers are called when their inputs exist.',
+        'An input layer is created a second time, with the same name, and called. '
+        'And (c).',
         None, input_layers_called_again),
     Fix(
         'f', '`layer.supports_masking` decides (merged, in 2.2.5 to 2.3.1)',
@@ -349,9 +349,9 @@ orphan: true
 Five other fixes have been proposed for
 [keras-team/keras issue 12202](https://github.com/keras-team/keras/issues/12202), and
 a sixth was merged. Here the tests of the pull request judge each of them, as an edit
-of the released `_clone_functional_model`: (a) to (f). (b′) and (e′) fix the slip
-that hides another, (g) fixes both slips of (a). *patch* is the first patch in
-`patches/2.2.4`.
+of the released `_clone_functional_model`: (a) to (f). (b′) and (e′) fix a
+mistake that hides another one, (g) fixes both mistakes of (a). *patch* is the first
+patch in `patches/2.2.4`.
 
 This page was written by `python -m evidence other-fixes record`, on {}, {}.
 A cell holds what the test raised.'''
@@ -370,7 +370,7 @@ def _verdict(fix, record):
     text = 'Of the {} tests of the pull request, it fails {}'.format(
         len(outcomes(record, OF_PULL_REQUEST)),
         len(failing(record, OF_PULL_REQUEST)) or 'none')
-    return text + (f'; the one to see is `{fix.judge}`.' if fix.judge else '.')
+    return text + (f'; the most telling is `{fix.judge}`.' if fix.judge else '.')
 
 
 command = steps.group(__doc__, DATA, measure, write, like=records.release_of)

@@ -29,7 +29,8 @@ MOMENTS = {'crash': 'when cloning', 'cannot predict': 'when the clone predicts',
 SHORTENED = ((r' Tensor\(.*', ' Tensor(...)'), (r" '[^']*' with dtype .*", ' ...'),
              (r'(Unknown [a-z ]+: ?).*', r'\1...'), (r"(name) '.*'", r"\1 '...'"),
              (r"(class|on layer) '.*", r"\1 '...'"), (r'(Python lambda\.).*', r'\1'),
-             (r'(serialize object) .*', r'\1 ...'))
+             (r'(serialize object) .*', r'\1 ...'),
+             (r'(Object) .* (was created by .* values) in .*', r'\1 ... \2 ...'))
 
 
 # Measuring
@@ -127,8 +128,8 @@ bug of Keras; the last ones are models that Keras clones correctly, or nearly so
   same graph, shares nothing with the original, and can be cloned and saved.
 - **other graph**: the outputs are equal, but the graph differs visibly, e.g. in an
   argument of a call or a name, or something is computed twice.
-- *first patch*: the pull request alone. *patches*: all of `patches/<release>/`, but
-  for 0010. *patches, 0010*: all but for 0001 and 0002, whose place it takes.
+- *first patch*: the pull request alone. *patches*: all of `patches/<release>/`
+  except 0010. *patches, 0010*: 0010 in place of 0001 and 0002, and the others.
 
 {}
 '''
@@ -137,7 +138,8 @@ SYMPTOMS_PAGE = '''\
 
 What users see when `clone_model` of the released Keras fails. [Install the
 overlay](index.md#install) and [check your model](usage.md#check-a-model), or apply
-[the patches](patches.md). Three dots stand for what differs from model to model.
+[the patches](patches.md). Three dots stand for what differs from model to model; the
+search finds the symptom of a whole message, too.
 [Results](results.md) explains the outcomes.
 
 '''

@@ -227,10 +227,10 @@ class CloneCustomClassesTest(testing.TestCase):
         class Broken(self.Scale):
             is_broken = False
 
-            def __init__(self, *args, **kwargs):
+            def __init__(self, factor, **kwargs):
                 if self.is_broken:
                     raise KeyboardInterrupt
-                super().__init__(*args, **kwargs)
+                super().__init__(factor, **kwargs)
 
         model = models.Sequential([models.Sequential([Broken(2)])])
         Broken.is_broken = True
@@ -245,11 +245,11 @@ class CloneCustomClassesTest(testing.TestCase):
         seen = []
 
         class Watched(self.Scale):
-            def __init__(self, *args, **kwargs):
+            def __init__(self, factor, **kwargs):
                 find = object_registration.get_registered_object
                 with ThreadPoolExecutor(1) as pool:
                     seen.append(pool.submit(find, "Watched").result())
-                super().__init__(*args, **kwargs)
+                super().__init__(factor, **kwargs)
 
         clone_model(models.Sequential([models.Sequential([Watched(2)])]))
         self.assertEqual(seen, [None, None])
