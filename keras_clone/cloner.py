@@ -820,7 +820,7 @@ class Cloner:
             self.is_renewed(value) or id(value) in self._functions)
 
     def _is_copied(self, value):
-        return (isinstance(value, self.copied_classes) and
+        return (issubclass(type(value), self.copied_classes) and
                 type(value).__new__ is object.__new__)
 
     def _replacement(self, value):

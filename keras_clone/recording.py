@@ -273,7 +273,7 @@ def leaves(value):
 
 
 def _kept(value):
-    if hasattr(type(value), '__next__'):
+    if hasattr(type(value), '__next__') and type(value) not in weakref.ProxyTypes:
         raise NotKnown('an iterator can be read only once')
     return LargeArray(value) if _is_large(value) else value
 

@@ -217,7 +217,7 @@ class _Cloner(Cloner):
         """Returns what a value holds. A registered function is part of the program,
         not of the model, unless it uses layers or variables of the model."""
         is_registered = (
-            isinstance(value, types.FunctionType) and value in GLOBAL_CUSTOM_NAMES
+            type(value) is types.FunctionType and value in GLOBAL_CUSTOM_NAMES
         )
         if is_registered and not self._is_owned(self._leaves(value)):
             return []
@@ -245,7 +245,7 @@ class _Cloner(Cloner):
         history = getattr(x, "_keras_history", None)
         if id(x) not in self._tensors and history and history.operation:
             node = history.operation._inbound_nodes[history.node_index]
-            for each in {} if node.is_input else node.arguments.keras_tensors:
+            for each in () if node.is_input else node.arguments.keras_tensors:
                 self.tensor(each)
             self._run(node, self._tensors)
         return self._tensors.get(id(x), x)
