@@ -217,7 +217,8 @@ class _Cloner(Cloner):
         """Returns what a value holds. A registered function is part of the program,
         not of the model, unless it uses layers or variables of the model."""
         is_registered = (
-            type(value) is types.FunctionType and value in GLOBAL_CUSTOM_NAMES
+            issubclass(type(value), types.FunctionType)
+            and value in GLOBAL_CUSTOM_NAMES
         )
         if is_registered and not self._is_owned(self._leaves(value)):
             return []
