@@ -290,7 +290,8 @@ def test_layer_connected_only_by_an_argument_is_cloned():
 
 def test_error_names_an_input_with_a_tensor_connected_only_by_an_argument():
     x, tensor = Input((3,)), 2 * K.variable(np.ones((2, 3)))
-    model = Model(x, Mix()(x, extra=Input(tensor=tensor, name='left_out')))
+    extra = Input(batch_shape=(2, 3), tensor=tensor, name='left_out')
+    model = Model(x, Mix()(x, extra=extra))
     with pytest.raises(ValueError, match='"left_out".*not among its inputs'):
         clone_model(model)
 
