@@ -64,7 +64,8 @@ class Cloner:
       `is_tensor`, `is_renewed` (each new layer gets a new one, from its config),
       `copied_classes` (of objects that no two models share, e.g. regularizers);
     - of a layer: `is_graph`, `is_settled`, `attributes`, `own_state`, `set_flags`,
-      `set_attribute`, `new_layer`, `build`, `finish_layer`, `can_be_clone_of`;
+      `set_attribute`, `tracked`, `new_layer`, `build`, `finish_layer`,
+      `can_be_clone_of`;
     - of a variable: `new_state`, `signature`; of a tensor: `tensor`, `has_clone`;
     - `layers_within` (a model) and `custom_object_scope`.
 
@@ -559,12 +560,12 @@ class Cloner:
             value, new: the attribute of the layer, and that of the clone until now.
         """
         counterpart = self._unshared(value)
-        if self.is_hidden(layer, value):
+        if self._is_hidden(layer, value):
             object.__setattr__(clone, name, counterpart)
         else:
             self.set_attribute(clone, name, new, counterpart)
 
-    def is_hidden(self, layer, value):
+    def _is_hidden(self, layer, value):
         """Returns whether a layer does not track what its attribute holds, because a
         user has set it in a way that Keras does not see."""
         tracked = self.tracked(layer)
