@@ -165,14 +165,8 @@ class _Cloner(Cloner):
         return K.is_tensor(value) and not _is_variable(value)
 
     def has_clone(self, x):
-        if id(x) in self.tensor_map:
-            return True
-        if not hasattr(x, '_keras_history'):
-            return not self._replaced_operands(x)[0]
-        layer = id(x._keras_history[0])
-        is_cloned_later = layer not in self.layer_map and layer not in self._pending
-        return is_cloned_later and all(
-            id(y) in self.tensor_map for y in get_source_inputs(x))
+        return id(x) in self.tensor_map or not (
+            hasattr(x, '_keras_history') or self._replaced_operands(x)[0])
 
     copied_classes = Regularizer, Constraint
 
@@ -249,16 +243,6 @@ class _Cloner(Cloner):
             # Not `setattr`, by which a wrapper would also set it on its layers.
             if name in vars(layer) and vars(clone).get(name) != vars(layer)[name]:
                 vars(clone)[name] = vars(layer)[name]
-
-    def can_be_clone_of(self, layer, candidate):
-        if type(layer) is not type(candidate):
-            return False
-        if not isinstance(layer, Network):
-            return True
-        return (len(layer._layers) == len(candidate._layers) and
-                bool(layer.inputs) == bool(candidate.inputs) and
-                all(id(old) not in self.layer_map and self.can_be_clone_of(old, new)
-                    for old, new in zip(layer._layers, candidate._layers)))
 
     def adopt(self, layer, clone):
         if isinstance(layer, Network) and type(clone) is type(layer):
@@ -516,9 +500,6 @@ class _Cloner(Cloner):
         """
         left_out = set(map(id, clone.weights)) | self.ids_of_states()
         values = {id(new): (new, old) for old, new in self.state_pairs}
-        for layer, new_layer in self.pairs:
-            values.update((id(new), (new, old)) for old, new in
-                          zip(layer.weights, new_layer.weights))
         values = [(new, old) for key, (new, old) in values.items()
                   if key not in left_out and _can_get_value_of(new, old)]
         found = _values_of([old for _, old in values])

@@ -64,8 +64,7 @@ class Cloner:
       `is_tensor`, `is_renewed` (each new layer gets a new one, from its config),
       `copied_classes` (of objects that no two models share, e.g. regularizers);
     - of a layer: `is_graph`, `is_settled`, `attributes`, `own_state`, `set_flags`,
-      `set_attribute`, `tracked`, `new_layer`, `build`, `finish_layer`,
-      `can_be_clone_of`;
+      `set_attribute`, `tracked`, `new_layer`, `build`, `finish_layer`;
     - of a variable: `new_state`, `signature`; of a tensor: `tensor`, `has_clone`;
     - `layers_within` (a model) and `custom_object_scope`.
 
@@ -91,6 +90,7 @@ class Cloner:
         self._unsettled = []  # Pairs whose clones still have to be built.
         self._owners = {}  # {id of a variable or other state: its layers}.
         self._built = {}  # {id of a layer: the attributes of another that is built}.
+        self._leaf_classes = {}  # {class: whether its objects have counterparts}.
         self._functions = {}  # {id of a function: (it, with its former closure)}.
         self._walk = Walk(self._is_replaced, self._replacement, self._is_copied,
                           self.parts_of)
@@ -254,11 +254,15 @@ class Cloner:
             self.settle()  # The layer may use weights of those that are built.
             if type(clone) is type(layer):
                 self.set_flags(layer, clone)
-                if first_call_of(layer) is not None:
+                is_known = first_call_of(layer) is not None
+                if is_known:
                     self._match_first_call(layer, clone)
                 self._set_changes(layer, clone, self._left_by_user(layer),
                                   self._changes_of(layer, clone))
-                self._match(layer, clone)
+                if is_known and not self._is_settled(layer, clone):
+                    self._unsettled.append((layer, clone))
+                else:
+                    self._match(layer, clone)
 
     def called(self, layer, inputs, args, kwargs):
         """Calls a new layer as the original was called; returns the new node.
@@ -464,7 +468,11 @@ class Cloner:
 
     def _differ(self, value, other):
         """Returns whether two settings differ, as far as is known."""
-        if value is other or self._corresponds_later(value):
+        if value is other:
+            return False
+        if type(value) in ATOMS:
+            return not _are_equal(value, other)
+        if self._corresponds_later(value):
             return False
         if isinstance(value, dict) and isinstance(other, dict):
             config = value.get('config')
@@ -475,7 +483,7 @@ class Cloner:
             return len(value) != len(other) or any(map(self._differ, value, other))
         if isinstance(value, FUNCTIONS) or isinstance(other, FUNCTIONS):
             return value != other and self.value(value) != other
-        if type(value) is not type(other) or type(value) in ATOMS:
+        if type(value) is not type(other):
             return not _are_equal(value, other)
         with contextlib.suppress(Exception):  # E.g. of arrays.
             if vars(value) == vars(other):
@@ -486,7 +494,7 @@ class Cloner:
     def _corresponds_later(self, value):
         """Returns whether `_match` decides on a value: `build` or the call of a
         layer may have put it in the place of an argument."""
-        return any(self.is_layer(each) or self.is_state(each) or self.is_tensor(each)
+        return any(self._is_leaf(each) and not self.is_renewed(each)
                    for each in leaves(value))
 
     # What corresponds
@@ -672,7 +680,7 @@ class Cloner:
         known = self.layer_map if is_layer else self.state_map
         is_free = (id(value) not in known and other is not value and
                    id(value) not in self._pending and id(other) not in self._clones)
-        if is_free and is_layer and self.can_be_clone_of(value, other):
+        if is_free and is_layer and self._can_be_clone_of(value, other):
             # What is set on a layer that is built already has no effect.
             if not (getattr(other, 'built', False) and
                     self._changes_of(value, other)):
@@ -683,6 +691,11 @@ class Cloner:
         if is_pair and is_layer:
             self.set_flags(value, other)  # A wrapper's constructor may change them.
         return is_pair
+
+    def _can_be_clone_of(self, layer, candidate):
+        kinds = [[type(each), self.is_graph(each) and [*map(type, each.layers)]]
+                 for each in (layer, candidate)]
+        return kinds[0] == kinds[1]
 
     def _held_by(self, layer):
         """Returns the attributes of an original layer, as a list of tuples (name,
@@ -710,12 +723,12 @@ class Cloner:
             if type(each) in ATOMS or id(each) in seen:
                 continue
             seen[id(each)] = each  # Keeps it alive: ids must not be reused.
-            is_proxy = type(each) in weakref.ProxyTypes
-            if not is_proxy and (self.is_layer(each) or self.is_state(each)):
-                found.append(each)
+            if self._is_leaf(each):
+                if self.is_layer(each) or self.is_state(each):
+                    found.append(each)
             elif id(each) in known:
                 waiting += reversed([*known[id(each)][1].values()])
-            elif is_proxy or not (self.is_tensor(each) or self.is_renewed(each)):
+            else:
                 waiting += reversed(_in_order(each))
         return found
 
@@ -815,10 +828,16 @@ class Cloner:
         return any(self.is_tensor(each) and not self.has_clone(each)
                    for each in leaves(value))
 
+    def _is_leaf(self, value):
+        cls = type(value)
+        if cls not in self._leaf_classes:
+            self._leaf_classes[cls] = cls not in weakref.ProxyTypes and (
+                self.is_layer(value) or self.is_state(value) or
+                self.is_tensor(value) or self.is_renewed(value))
+        return self._leaf_classes[cls]
+
     def _is_replaced(self, value):
-        return type(value) not in weakref.ProxyTypes and (
-            self.is_layer(value) or self.is_state(value) or self.is_tensor(value) or
-            self.is_renewed(value) or id(value) in self._functions)
+        return self._is_leaf(value) or id(value) in self._functions
 
     def _is_copied(self, value):
         return (issubclass(type(value), self.copied_classes) and

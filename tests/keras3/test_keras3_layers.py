@@ -65,6 +65,32 @@ def test_clone_keeps_support_of_masks_set_on_a_layer():
     assert clone_model(model).layers[-1].supports_masking is False
 
 
+class Growing(layers.Layer):
+    """Each instance has one sublayer more than the one before."""
+
+    instances = 0
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        Growing.instances += 1
+        for i in range(Growing.instances):
+            setattr(self, f'inner{i}', layers.Dense(3))
+
+    def build(self, input_shape):
+        for inner in self._layers:
+            inner.build(input_shape)
+
+    def call(self, inputs):
+        return 2 * inputs
+
+
+def test_clone_with_the_weights_of_more_sublayers_is_refused(monkeypatch):
+    monkeypatch.setattr(Growing, 'instances', 0)
+    model = chain(lambda: Growing())()
+    with pytest.raises(ValueError, match='has 2 weights, its clone has 4'):
+        clone_model(model)
+
+
 def lambda_that_holds(dense, x):
     return layers.Lambda(lambda x: 2 * dense(x))(x)
 

@@ -350,16 +350,6 @@ class _Cloner(Cloner):
         """Returns whether `build` will create nothing more in a clone."""
         return not _overrides_build(layer) or not layer.built or clone.built
 
-    def can_be_clone_of(self, layer, candidate):
-        if type(layer) is not type(candidate):
-            return False
-        if not self.is_graph(layer):
-            return True
-        old, new = [
-            [*map(type, each.layers)] for each in (layer, candidate)
-        ]
-        return old == new
-
     def adopt(self, layer, clone):
         if self._uses_clone_function(layer):
             self.layer_map[id(layer)] = clone
@@ -488,11 +478,7 @@ class _Cloner(Cloner):
         The states of a stateful layer begin anew.
         """
         left_out = set(map(id, clone.weights)) | self.ids_of_states()
-        pairs = list(self.state_pairs)
-        for layer, new_layer in self.pairs:
-            if isinstance(new_layer, Layer):
-                pairs += zip(layer.weights, new_layer.weights)
-        for old, new in pairs:
+        for old, new in self.state_pairs:
             is_variable = isinstance(old, Variable) or _is_backend_variable(old)
             if is_variable and id(new) not in left_out and new.shape == old.shape:
                 new.assign(old)
