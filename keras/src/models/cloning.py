@@ -465,11 +465,8 @@ class _Cloner(Cloner):
                 self.layer_map.get(id(each), self.state_map.get(id(each)))
                 for each in old
             ]
-            known = set(map(id, mapped))
-            is_whole = known == set(map(id, new)) or not isinstance(layer, Model)
-            if is_whole and id(None) not in known:
+            if {*map(id, mapped)} == {*map(id, new)}:
                 new[:] = mapped
-                clone._tracker.stored_ids[name] = known
 
     def copy_unreachable_values(self, clone):
         """Copies the values that `clone.set_weights` does not set: of layers that
