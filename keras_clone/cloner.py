@@ -87,6 +87,7 @@ class Cloner:
         self._searched = set()  # The ids of layers that are searched for a variable.
         self._changes = {}  # {id of a clone: (clone, names of changed settings)}.
         self._held = {}  # {id of a layer: see `_held_by`}.
+        self._empty = set()  # The ids of models that were filled by a call.
         self._unsettled = []  # Pairs whose clones still have to be built.
         self._owners = {}  # {id of a variable or other state: its layers}.
         self._built = {}  # {id of a layer: the attributes of another that is built}.
@@ -275,7 +276,8 @@ class Cloner:
             inputs: the tensors among the arguments, in any iterable.
             args, kwargs: the arguments, a tuple or list and a dict.
         """
-        layer(*args, **kwargs)
+        with settings_of(layer):
+            layer(*args, **kwargs)
         call = next(vars(base)['__call__'] for base in type(layer).__mro__
                     if '__call__' in vars(base) and is_of_keras(base))
         reached = map(id, layer._inbound_nodes[-1].input_tensors)
@@ -499,13 +501,20 @@ class Cloner:
 
     # What corresponds
 
-    def _match_first_call(self, layer, clone):
+    def _match_first_call(self, layer, clone, is_held=False):
         """Sets the attributes in which a new layer differs from the original when
-        that was first called."""
+        that was first called.
+
+        # Arguments
+            is_held: whether this is called for the layer that holds it, which has
+                built what it builds.
+        """
         first = first_call_of(layer)
         attributes, objects = first.existing()
+        self._empty |= first.empty
         if first.was_built:
             self.build(layer, clone)
+        is_built_later = first.was_built and not clone.built and not is_held
         current, changed = self.attributes(clone), self._changes_of(layer, clone)
         is_changed_later = any(
             self._differ(attributes[name], vars(layer).get(name, MISSING))
@@ -517,14 +526,23 @@ class Cloner:
             if is_changed_later and (is_plain(value) or self.is_array(value)):
                 continue  # The constructor has computed it from the new settings.
             old = self._leaves(value, objects)
+            if is_built_later and old and (new is MISSING or new is None):
+                continue
             is_pair = self._correspond(old, self._leaves(new))
             for each in old:
                 if id(each) in first.built and id(each) in self.layer_map:
-                    self.build(each, self.layer_map[id(each)])
+                    self._build_held(each, self.layer_map[id(each)])
             if self._is_other(layer, name, value, new) or not is_pair:
                 self._set_as_in(layer, clone, name, value, new)
             else:
                 self._match_objects(value, new, objects)
+
+    def _build_held(self, layer, clone):
+        """Builds a layer that was built before what holds it was called."""
+        self.build(layer, clone)
+        if not clone.built and first_call_of(layer) is not None:
+            self._match_first_call(layer, clone, is_held=True)
+            clone.built = True
 
     def _match(self, layer, clone, is_final=False):
         """Pairs what the attributes of two layers hold; sets those that are wrong.
@@ -546,7 +564,8 @@ class Cloner:
             is_pair = self._correspond(old, made)
             is_wrong = (not is_pair or self._holds_postponed(new) or
                         self._is_wrong(layer, name, value, new, is_final))
-            if is_wrong and (is_settled or old and len(old) == len(made)):
+            if is_wrong and (is_settled or old and len(old) == len(made) and
+                             not any(map(self._is_empty, made))):
                 with contextlib.suppress(CannotCopy):
                     self._set_as_in(layer, clone, name, value, new)
             elif is_final and not is_wrong:
@@ -693,9 +712,14 @@ class Cloner:
         return is_pair
 
     def _can_be_clone_of(self, layer, candidate):
-        kinds = [[type(each), self.is_graph(each) and [*map(type, each.layers)]]
-                 for each in (layer, candidate)]
-        return kinds[0] == kinds[1]
+        if type(layer) is not type(candidate) or not self.is_graph(layer):
+            return type(layer) is type(candidate)
+        layers = [] if id(layer) in self._empty else layer.layers
+        return [*map(type, layers)] == [*map(type, candidate.layers)]
+
+    def _is_empty(self, layer):
+        """Returns whether a layer is a model that `build` of another may fill."""
+        return self.is_graph(layer) and not layer.layers
 
     def _held_by(self, layer):
         """Returns the attributes of an original layer, as a list of tuples (name,

@@ -63,15 +63,17 @@ class FirstCall:
         owner: the `id` of the layer: `copy.copy` of it has the same `FirstCall`.
         was_built: whether the layer was built.
         built: set, the ids of the layers that it held and that were built.
+        empty: set, the ids of the models that it held and that had no layers.
         attributes: dict {name: value}; containers are copies.
         objects: dict {id: (object, its attributes, in the same format)}, of the
             objects of the user's classes that the layer held.
     """
 
-    __slots__ = ('owner', 'was_built', 'built', 'attributes', 'objects')
+    __slots__ = ('owner', 'was_built', 'built', 'empty', 'attributes', 'objects')
 
     def __init__(self, layer):
-        self.owner, self.was_built, self.built = id(layer), layer.built, set()
+        self.owner, self.was_built = id(layer), layer.built
+        self.built, self.empty = set(), set()
         self.attributes, self.objects = {}, {}
 
     def existing(self):
@@ -170,6 +172,8 @@ def keep_first_call(layer, own):
             if is_recorded(each):
                 if each.built:
                     first.built.add(id(each))
+                if not getattr(each, 'layers', True):
+                    first.empty.add(id(each))
                 keep_first_call(each, own)
             elif _is_of_user(type(each)) and id(each) not in first.objects:
                 first.objects[id(each)] = each, {}

@@ -7,7 +7,7 @@ import collections
 import numpy as np
 import pytest
 from keras import backend as K
-from keras.layers import Dense, Embedding, Input, Lambda, Layer
+from keras.layers import Dense, Embedding, Input, Lambda, Layer, TimeDistributed
 from keras.models import Model, clone_model
 
 from major_versions import after_dense, assert_equal_and_independent, chain
@@ -154,3 +154,64 @@ def test_clone_of_a_clone_has_a_function_that_holds_it():
     y = Lambda(lambda x: x if owner else 2 * x)(Dense(3)(x))
     owner.model = model = Model(x, y)
     assert_equal_and_independent(model, clone_model(clone_model(model)))
+
+
+class Calls(Layer):
+    """Computes what a layer computes that was built before it was passed."""
+
+    def __init__(self, inner, **kwargs):
+        super().__init__(**kwargs)
+        self.inner = inner
+
+    def build(self, input_shape):
+        self._trainable_weights = self.inner.trainable_weights
+        self.built = True
+
+    def call(self, inputs):
+        return self.inner.call(inputs)
+
+
+def built(layer, *shape):
+    layer.build((None, *shape))
+    layer.built = True
+    return layer
+
+
+@pytest.mark.parametrize('make', [
+    lambda: Calls(built(Dense(3), 3)),
+    lambda: Calls(built(TimeDistributed(Dense(3)), 4, 3)),
+    lambda: TimeDistributed(built(Dense(3), 3)),
+    lambda: built(TimeDistributed(Dense(3)), 4, 3)],
+    ids=['inner', 'wrapper in a layer', 'guard inner of a wrapper', 'guard wrapper'])
+def test_clone_of_layers_that_were_built_before_they_were_called(make):
+    x = Input((4, 3))
+    model = Model(x, make()(x))
+    clone = clone_model(clone_model(model))
+    assert_equal_and_independent(model, clone, np.ones((2, 4, 3)))
+
+
+def test_guard_clone_of_a_clone_whose_function_holds_a_wrapper():
+    class Block:
+        def __init__(self):
+            self.factor, self.wrapper = 2., TimeDistributed(Dense(3))
+
+        def __call__(self, x):
+            return self.wrapper(Lambda(lambda x: x * self.factor)(x))
+    x = Input((4, 3))
+    model = Model(x, Block()(x))
+    clone = clone_model(clone_model(model))
+    assert_equal_and_independent(model, clone, np.ones((2, 4, 3)))
+
+
+def test_clone_has_the_precision_that_its_constructor_has_read():
+    former = K.floatx()
+    K.set_floatx('float64')
+    try:
+        x = Input((3,))
+        model = Model(x, Dense(2)(x))
+    finally:
+        K.set_floatx(former)
+    clone = clone_model(clone_model(model))
+    assert K.floatx() == former
+    assert K.dtype(clone.layers[-1].kernel) == 'float64'
+    assert_equal_and_independent(model, clone)

@@ -1,0 +1,73 @@
+"""Layers that hold a model which is empty when they are created."""
+import pytest
+from keras import layers
+from keras.models import Sequential, clone_model
+
+from major_versions import (
+    IS_KERAS2, assert_equal_and_independent, build_inner, call_inner, chain)
+
+
+class Holds(layers.Layer):
+    """Computes what a model computes."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.held = Sequential()
+
+    def call(self, inputs):
+        return call_inner(self.held, inputs)
+
+    def fill(self):
+        for _ in range(2):
+            self.held.add(layers.Dense(3, activation='tanh'))
+        return self
+
+
+class FillsInBuild(Holds):
+    def build(self, input_shape):
+        self.fill()
+        build_inner(self, [self.held], input_shape)
+        self.built = True
+
+
+class FillsSeveral(Holds):
+    """Computes the sum of what two models compute."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.held = [Sequential(), Sequential()]
+
+    def build(self, input_shape):
+        for each in self.held:
+            each.add(layers.Dense(3))
+        build_inner(self, self.held, input_shape)
+        self.built = True
+
+    def call(self, inputs):
+        return sum(call_inner(each, inputs) for each in self.held)
+
+
+@pytest.mark.parametrize('make', [FillsInBuild, FillsSeveral])
+def test_guard_clone_of_a_layer_that_fills_a_model_in_build(make):
+    model = chain(make, lambda: layers.Dense(2))()
+    clone = clone_model(clone_model(model))
+    assert len(clone.weights) == len(model.weights)
+    assert_equal_and_independent(model, clone)
+
+
+class Builds(Holds):
+    def build(self, input_shape):
+        build_inner(self, [self.held], input_shape)
+        self.built = True
+
+
+def test_clone_of_a_layer_with_a_model_that_the_user_has_filled():
+    model = chain(lambda: (Builds if IS_KERAS2 else Holds)().fill())()
+    assert_equal_and_independent(model, clone_model(clone_model(model)))
+
+
+@pytest.mark.skipif(IS_KERAS2, reason='Keras 2 knows what a layer held when called')
+def test_guard_model_that_may_have_been_filled_by_build_or_by_the_user_is_refused():
+    model = chain(lambda: Builds().fill())()
+    with pytest.raises(ValueError, match='has no layers'):
+        clone_model(model)
