@@ -13,6 +13,7 @@ from itertools import zip_longest
 from keras_clone.cloner import Cloner
 from keras_clone.recording import RECORDS
 from keras_clone.recording import copied
+from keras_clone.recording import first_call_of
 from keras_clone.walk import ATOMS
 from keras_clone.walk import attributes_of
 from keras_clone.walk import parts_of
@@ -176,6 +177,9 @@ class _Cloner(Cloner):
     def is_graph(self, layer):
         return isinstance(layer, Sequential) or getattr(
             layer, '_is_graph_network', False)
+
+    def is_called(self, clone):
+        return first_call_of(clone) is not None
 
     def is_settled(self, layer, clone):
         return (type(layer).build in (Layer.build, Network.build) or

@@ -42,6 +42,7 @@ from keras_clone.walk import Walk
 from keras_clone.walk import attributes_of
 from keras_clone.walk import container_like
 from keras_clone.walk import content_of
+from keras_clone.walk import holds_atoms
 from keras_clone.walk import is_opaque
 from keras_clone.walk import is_plain
 from keras_clone.walk import parts_of
@@ -63,8 +64,8 @@ class Cloner:
     - of a value: `is_layer`, `is_state` (a variable, or an object that owns some),
       `is_tensor`, `is_renewed` (each new layer gets a new one, from its config),
       `copied_classes` (of objects that no two models share, e.g. regularizers);
-    - of a layer: `is_graph`, `is_settled`, `attributes`, `own_state`, `set_flags`,
-      `set_attribute`, `tracked`, `new_layer`, `build`, `finish_layer`;
+    - of a layer: `is_graph`, `is_called`, `is_settled`, `attributes`, `own_state`,
+      `set_flags`, `set_attribute`, `tracked`, `new_layer`, `build`, `finish_layer`;
     - of a variable: `new_state`, `signature`; of a tensor: `tensor`, `has_clone`;
     - `layers_within` (a model) and `custom_object_scope`.
 
@@ -90,7 +91,6 @@ class Cloner:
         self._empty = set()  # The ids of models that were filled by a call.
         self._unsettled = []  # Pairs whose clones still have to be built.
         self._owners = {}  # {id of a variable or other state: its layers}.
-        self._built = {}  # {id of a layer: the attributes of another that is built}.
         self._leaf_classes = {}  # {class: whether its objects have counterparts}.
         self._functions = {}  # {id of a function: (it, with its former closure)}.
         self._walk = Walk(self._is_replaced, self._replacement, self._is_copied,
@@ -386,7 +386,7 @@ class Cloner:
         changed = self._changed_arguments(layer, clone)
         if config is not None:
             changed |= self._changed_keys(clone, config)
-        return changed - self._set_by_build(layer, changed)
+        return changed
 
     def _changed_data(self, layer, config):
         """Returns the arguments that are other plain data now, of the same type.
@@ -403,12 +403,10 @@ class Cloner:
             arguments, (passed, _) = arguments_of(layer), parameters_of(type(layer))
             passed = {**passed, **dict(zip(passed, arguments.args)),
                       **arguments.kwargs}
-            names = {name for name, value in passed.items()
-                     if type(value) in ATOMS and name not in _NO_SETTINGS and
-                     type(current.get(name, MISSING)) is type(value) and
-                     not _are_equal(current[name], value)}
-            return {name: current[name]
-                    for name in names - self._set_by_build(layer, names)}
+            return {name: current[name] for name, value in passed.items()
+                    if type(value) in ATOMS and name not in _NO_SETTINGS and
+                    type(current.get(name, MISSING)) is type(value) and
+                    not _are_equal(current[name], value)}
         return {}
 
     def _left_by_user(self, layer):
@@ -418,23 +416,6 @@ class Cloner:
         if first is None or is_of_keras(type(layer)):
             return vars(layer)
         return {**vars(layer), **first.existing()[0]}
-
-    def _set_by_build(self, layer, names):
-        """Returns those of the changed settings that another layer, created with
-        the same arguments, has as well once it is built."""
-        builds = [base for base in type(layer).__mro__ if 'build' in vars(base)][:1]
-        if (not names or all(map(is_of_keras, builds)) or
-                first_call_of(layer) is not None):
-            return set()
-        if id(layer) not in self._built:
-            self._built[id(layer)] = {}
-            with contextlib.suppress(Exception):
-                other = self._replayed(layer)
-                self.build(layer, other, is_called=False)
-                self._built[id(layer)] = vars(other)
-        return {name for name in names if name in self._built[id(layer)] and
-                not self._differ(vars(layer).get(name, MISSING),
-                                 self._built[id(layer)][name])}
 
     def _keeps_arguments(self, layer):
         """Returns whether a layer has an attribute for each argument, so that its
@@ -474,6 +455,8 @@ class Cloner:
             return False
         if type(value) in ATOMS:
             return not _are_equal(value, other)
+        if is_plain(value) and type(value) is type(other) and value == other:
+            return False
         if self._corresponds_later(value):
             return False
         if isinstance(value, dict) and isinstance(other, dict):
@@ -512,7 +495,7 @@ class Cloner:
         first = first_call_of(layer)
         attributes, objects = first.existing()
         self._empty |= first.empty
-        if first.was_built:
+        if first.was_built and layer._inbound_nodes:
             self.build(layer, clone)
         is_built_later = first.was_built and not clone.built and not is_held
         current, changed = self.attributes(clone), self._changes_of(layer, clone)
@@ -564,8 +547,7 @@ class Cloner:
             is_pair = self._correspond(old, made)
             is_wrong = (not is_pair or self._holds_postponed(new) or
                         self._is_wrong(layer, name, value, new, is_final))
-            if is_wrong and (is_settled or old and len(old) == len(made) and
-                             not any(map(self._is_empty, made))):
+            if is_wrong and (is_settled or old and len(old) == len(made)):
                 with contextlib.suppress(CannotCopy):
                     self._set_as_in(layer, clone, name, value, new)
             elif is_final and not is_wrong:
@@ -678,7 +660,7 @@ class Cloner:
     def _is_settled(self, layer, clone):
         """Returns whether a clone has all that it will create itself."""
         if first_call_of(layer) is not None:
-            return first_call_of(clone) is not None and clone.built
+            return self.is_called(clone) and clone.built
         return self.is_settled(layer, clone)
 
     def settle(self):
@@ -716,10 +698,6 @@ class Cloner:
             return type(layer) is type(candidate)
         layers = [] if id(layer) in self._empty else layer.layers
         return [*map(type, layers)] == [*map(type, candidate.layers)]
-
-    def _is_empty(self, layer):
-        """Returns whether a layer is a model that `build` of another may fill."""
-        return self.is_graph(layer) and not layer.layers
 
     def _held_by(self, layer):
         """Returns the attributes of an original layer, as a list of tuples (name,
@@ -834,7 +812,9 @@ class Cloner:
         if new is not value or not isinstance(value, CONTAINERS):
             return new
         held = unwrapped(value)
-        if isinstance(held, dict):
+        if holds_atoms(held):
+            items = held
+        elif isinstance(held, dict):
             items = {key: self._unshared(each) for key, each in held.items()}
         else:
             items = [self._unshared(each) for each in held]

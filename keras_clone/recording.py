@@ -1,5 +1,5 @@
-"""Keeps what a layer was made with: what its constructor was called with and, on
-Keras 2, the attributes that it had when it was first called.
+"""Keeps what a layer was made with: what its constructor was called with, and the
+attributes that it had when it was first called.
 
 `clone_model` calls the constructor again, with the same arguments.
 """
@@ -14,7 +14,9 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from keras_clone.walk import ATOMS
 from keras_clone.walk import FUNCTIONS
 from keras_clone.walk import content_of
+from keras_clone.walk import holds_atoms
 from keras_clone.walk import is_opaque_class
+from keras_clone.walk import unwrapped
 
 _ARGUMENTS, _FIRST_CALL = '_constructor_arguments', '_attributes_at_first_call'
 RECORDS = frozenset([_ARGUMENTS, _FIRST_CALL])  # The attributes set here.
@@ -155,30 +157,36 @@ def settings_of(layer):
             set_value(old)
 
 
-def keep_first_call(layer, own):
+def keep_first_call(layer, attributes, with_closures=False):
     """Keeps the attributes of a layer that is about to be called for the first time,
     and those of the layers that it holds.
 
     # Arguments
         layer: a layer.
-        own: the names of the attributes that Keras itself sets on each layer.
+        attributes: function that returns the attributes of a layer that Keras itself
+            does not set, as a dict; None for a layer that computes nothing itself.
+        with_closures: whether to keep what the closures of the functions among the
+            arguments hold.
     """
     known = vars(layer).get(_FIRST_CALL)
-    is_model = hasattr(layer, '_is_graph_network')  # It computes nothing itself.
-    if not is_model and (known is None or known.owner != id(layer)):
+    if known is not None and known.owner == id(layer):
+        return
+    current = attributes(layer)
+    if current is not None:
         vars(layer)[_FIRST_CALL] = first = FirstCall(layer)
-        held = _keep_attributes(layer, first.attributes, {*own, _FIRST_CALL})
+        held = _keep_attributes(current, first.attributes)
         for each in held:  # The list may grow in the loop.
             if is_recorded(each):
-                if each.built:
+                if getattr(each, 'built', False):
                     first.built.add(id(each))
                 if not getattr(each, 'layers', True):
                     first.empty.add(id(each))
-                keep_first_call(each, own)
+                keep_first_call(each, attributes, with_closures)
             elif _is_of_user(type(each)) and id(each) not in first.objects:
                 first.objects[id(each)] = each, {}
-                held += _keep_attributes(each, first.objects[id(each)][1])
-        _keep_closures(layer)
+                held += _keep_attributes(vars(each), first.objects[id(each)][1])
+        if with_closures:
+            _keep_closures(layer)
 
 
 def keep_first_call_with(layer, attributes):
@@ -191,16 +199,15 @@ def keep_first_call_with(layer, attributes):
                 first.attributes[name] = copied(attributes[name])
 
 
-def _keep_attributes(holder, kept, left_out=()):
-    """Copies the attributes of an object into the dict `kept`; returns the objects
-    in them as a list."""
+def _keep_attributes(current, kept):
+    """Copies attributes into the dict `kept`; returns the objects in them as a
+    list."""
     found = []
-    for name, value in list(vars(holder).items()):
-        if name not in left_out:
-            with contextlib.suppress(RecursionError):  # It contains itself.
-                value = copied(value)
-            kept[name] = LargeArray(value) if _is_large(value) else value
-            found += [each for each in leaves(value) if type(each) not in ATOMS]
+    for name, value in list(current.items()):
+        with contextlib.suppress(RecursionError):  # It contains itself.
+            value = copied(value)
+        kept[name] = LargeArray(value) if _is_large(value) else value
+        found += leaves(value)
     return found
 
 
@@ -253,27 +260,39 @@ def first_call_of(layer):
 
 
 def copied(value, leaf=lambda value: value):
-    """Returns a copy of nested containers, without those of other classes.
+    """Returns a copy of nested containers, without those of the user's classes.
 
     # Arguments
-        leaf: function that is applied to all else that they hold.
+        leaf: function that is applied to all else that they hold, but not to the
+            items of a container that holds nothing but plain data.
     """
-    if type(value) in _DICTS:
-        new = copy.copy(value)
-        for key, each in value.items():
+    value = unwrapped(value)
+    cls = _builtin(type(value))
+    if cls in _DICTS:
+        new = copy.copy(value) if cls is type(value) else cls(value)
+        for key, each in () if holds_atoms(value) else value.items():
             new[key] = copied(each, leaf)
         return new
-    if type(value) in _COLLECTIONS:
-        return type(value)([copied(each, leaf) for each in value])
+    if cls in _COLLECTIONS:
+        return cls(value if holds_atoms(value) else
+                   [copied(each, leaf) for each in value])
     return leaf(value)
 
 
+@functools.lru_cache(maxsize=1024)
+def _builtin(cls):
+    """Returns the builtin class in the place of which Keras tracks a container; any
+    other class itself."""
+    is_tracked = cls.__module__ == 'keras.src.utils.tracking'
+    return cls.__base__ if is_tracked else cls
+
+
 def leaves(value):
-    """Returns what nested containers hold, as a list."""
+    """Returns what nested containers hold, as a list, without plain data."""
     found = []
     with contextlib.suppress(Exception):  # It contains itself.
         copied(value, lambda each: found.append(each) or each)
-    return found
+    return [each for each in found if type(each) not in ATOMS]
 
 
 def _kept(value):

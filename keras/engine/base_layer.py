@@ -8,6 +8,7 @@ that they had then.
 """
 import functools
 
+from keras_clone.recording import RECORDS
 from keras_clone.recording import SETTINGS
 from keras_clone.recording import keep_first_call
 from keras_clone.recording import record
@@ -20,14 +21,23 @@ _released_call = Layer.__call__
 
 
 @functools.lru_cache(maxsize=None)
-def _attributes_of_keras():
+def _set_by_keras():
     """Returns the names of the attributes that Keras itself sets on every layer."""
-    return frozenset(vars(Layer(name='layer')))
+    return frozenset([*vars(Layer(name='layer')), *RECORDS])
+
+
+def _attributes(layer):
+    """Returns the attributes of a layer that Keras itself does not set, as a dict;
+    None for a model, which computes nothing itself."""
+    if hasattr(layer, '_is_graph_network'):
+        return None
+    own = _set_by_keras()
+    return {name: value for name, value in vars(layer).items() if name not in own}
 
 
 @functools.wraps(_released_call)
 def _call(self, *args, **kwargs):
-    keep_first_call(self, _attributes_of_keras())
+    keep_first_call(self, _attributes, with_closures=True)
     return _released_call(self, *args, **kwargs)
 
 

@@ -102,8 +102,8 @@ def test_value_that_is_not_a_tensor_raises_an_error(build, value):
 
 
 @pytest.mark.parametrize('build, count', [
-    (functional, 2), (sequential, 2), (pair, 1), (pair, 3)]
-    + IS_KERAS2 * [(unbuilt, 0), (unbuilt, 2), (functional, 0), (sequential, 0)])
+    (functional, 2), (sequential, 0), (sequential, 2), (pair, 1), (pair, 3)]
+    + IS_KERAS2 * [(unbuilt, 0), (unbuilt, 2), (functional, 0)])
 def test_wrong_number_of_inputs_raises_an_error(build, count):
     tensors = [Input((3,)) for _ in range(count)]
     error = f'`input_tensors`.*got {count}' if IS_KERAS2 else '`input_tensors`'

@@ -32,6 +32,11 @@ def test_clone_of_an_adapted_normalization_is_faithful(kind, assert_faithful):
     assert_faithful(chain(NORMALIZATIONS[kind]))
 
 
+@pytest.mark.filterwarnings('error')
+def test_guard_normalization_is_cloned_without_a_warning():
+    clone_model(chain(NORMALIZATIONS['normalization'])())
+
+
 def test_guard_clone_keeps_mean_and_variance_of_the_constructor(assert_faithful):
     assert_faithful(chain(lambda: layers.Normalization(
         mean=[1., 2., 3.], variance=[4., 5., 6.])))

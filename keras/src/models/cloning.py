@@ -12,6 +12,8 @@ import os
 import tempfile
 import types
 
+import numpy as np
+
 from keras_clone.cloner import Cloner
 from keras_clone.walk import CannotCopy
 from keras_clone.walk import attributes_of
@@ -20,6 +22,7 @@ from keras_clone.walk import parts_of
 from keras_clone.call_order import in_call_order
 from keras_clone.recording import RECORDS
 from keras_clone.recording import SETTINGS
+from keras_clone.recording import keep_first_call
 from keras_clone.recording import record
 
 from keras.src import backend
@@ -261,7 +264,7 @@ class _Cloner(Cloner):
         if isinstance(value, DTypePolicyMap) or _is_backend_variable(value):
             return copy.deepcopy(value)
         variable = backend.Variable(
-            ops.convert_to_numpy(value.value),
+            _array(value),
             dtype=value.dtype,
             trainable=value.trainable,
             autocast=value._autocast,
@@ -297,17 +300,7 @@ class _Cloner(Cloner):
     custom_object_scope = staticmethod(custom_object_scope)
 
     def attributes(self, layer):
-        found = attributes_of(layer)
-        # On the PyTorch backend, sublayers are stored here.
-        found += (vars(layer).get("_modules") or {}).items()
-        own = _set_by_keras(_keras_base(type(layer)))
-        if getattr(layer, "compiled", False):
-            own |= _SET_BY_TRAINER
-        return {
-            name: value
-            for name, value in found
-            if name not in own and not name.startswith("_self_")
-        }
+        return _attributes(layer)
 
     def set_attribute(self, layer, name, old, value):
         if not isinstance(layer, Layer):
@@ -346,6 +339,9 @@ class _Cloner(Cloner):
         elif current != policy:
             clone.dtype_policy = policy
 
+    def is_called(self, clone):
+        return clone._called
+
     def is_settled(self, layer, clone):
         """Returns whether `build` will create nothing more in a clone."""
         return not _overrides_build(layer) or not layer.built or clone.built
@@ -380,6 +376,7 @@ class _Cloner(Cloner):
         is_own = _overrides_build(layer) or not is_called
         config = layer.get_build_config() if is_own and layer.built else None
         if config and not clone.built:
+            keep_first_call(clone, _attributes_to_keep)
             with self._scope_around(layer):
                 clone.build_from_config(config)
             clone.built = True
@@ -465,6 +462,8 @@ class _Cloner(Cloner):
                 self.layer_map.get(id(each), self.state_map.get(id(each)))
                 for each in old
             ]
+            # What was replaced is still tracked by the original.
+            mapped = [each for each in mapped if each is not None]
             if {*map(id, mapped)} == {*map(id, new)}:
                 new[:] = mapped
 
@@ -562,7 +561,6 @@ class _Cloner(Cloner):
             if self.has_same_shapes:
                 # As when a model is loaded: what `build` creates is known then.
                 self.build(node.operation, operation)
-                self.settle()
             if call_function is not None:
                 outputs = call_function(operation, *args, **kwargs)
             elif self._uses_clone_function(node.operation):
@@ -589,14 +587,14 @@ class _Cloner(Cloner):
     def _sequential(self, model, input_tensors):
         layers = [self.layer(layer) for layer in model.layers]
         if input_tensors is not None:
-            x, *others = map(_keras_tensor, tree.flatten(input_tensors))
-            if others:
+            tensors = [*map(_keras_tensor, tree.flatten(input_tensors))]
+            if len(tensors) != 1:
                 raise ValueError(
                     "`input_tensors` must contain a single tensor, because model "
                     f"'{model.name}' is Sequential. Received: "
                     f"input_tensors={input_tensors}"
                 )
-            layers = [x] + layers
+            layers = tensors + layers
         elif len(model._layers) > len(layers):
             layers = [self._new_input(model._layers[0].output)] + layers
         return self._new_model_like(model, Sequential, layers)
@@ -678,6 +676,41 @@ def _is_symbolic(cls):
     return ("jax", "Tracer") in names or ("tensorflow", "SymbolicTensor") in names
 
 
+def _attributes(layer):
+    """Returns the attributes of a layer that are not set by Keras itself."""
+    found = attributes_of(layer)
+    # On the PyTorch backend, sublayers are stored here.
+    found += (vars(layer).get("_modules") or {}).items()
+    own = _set_by_keras(_keras_base(type(layer)))
+    if getattr(layer, "compiled", False):
+        own |= _SET_BY_TRAINER
+    return {
+        name: value
+        for name, value in found
+        if name not in own and not name.startswith("_self_")
+    }
+
+
+def _attributes_to_keep(layer):
+    """Returns what is kept at the first call of a layer; None for a graph network,
+    which computes nothing itself."""
+    cls = type(layer)  # Of a weak proxy, not that of what it stands for.
+    is_graph = issubclass(cls, (Functional, Sequential))
+    return _attributes(layer) if issubclass(cls, Layer) and not is_graph else None
+
+
+_released_call = Layer.__call__
+
+
+@functools.wraps(_released_call)
+def _call(self, *args, **kwargs):
+    keep_first_call(self, _attributes_to_keep)
+    return _released_call(self, *args, **kwargs)
+
+
+Layer.__call__ = _call
+
+
 @functools.lru_cache(maxsize=1024)
 def _keras_base(cls):
     return next(base for base in _KERAS_BASES if issubclass(cls, base))
@@ -702,13 +735,21 @@ def _copy_adapted_state(layer, clone):
     store = {}
     layer.save_own_variables(store)
     clone.load_own_variables(
-        {name: ops.convert_to_numpy(value) for name, value in store.items()}
+        {name: _array(value) for name, value in store.items()}
     )
     if hasattr(layer, "save_assets"):
         with tempfile.TemporaryDirectory() as folder:
             layer.save_assets(folder)
             if os.listdir(folder):
                 clone.load_assets(folder)
+
+
+def _array(value):
+    """Returns the value of a variable or of an array as a new NumPy array."""
+    if isinstance(value, Variable):
+        # Not `convert_to_numpy`, by which TensorFlow issues a `DeprecationWarning`.
+        value = value.numpy()
+    return np.array(value)
 
 
 def _copy_vocabulary(layer, clone):

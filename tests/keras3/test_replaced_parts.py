@@ -1,0 +1,115 @@
+"""Weights and sublayers that are replaced after the constructor has created them.
+
+The original lists its weights in the order in which they were created. A layer that
+was replaced is still tracked, but has no weights.
+"""
+import keras
+import pytest
+from keras import layers
+from keras.models import clone_model
+
+from major_versions import assert_equal_and_independent, chain
+
+
+class Two(layers.Layer):
+    """Computes the second layer of the first."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.first, self.second = layers.Dense(3), layers.Dense(3)
+
+    def build(self, input_shape):
+        self.replace(input_shape)
+        self.first.build(input_shape)
+        self.second.build(input_shape)
+
+    def call(self, inputs):
+        return self.second(self.first(inputs))
+
+    def replace(self, input_shape):
+        self.first = layers.Dense(3, activation='tanh')
+
+
+class Deletes(Two):
+    def replace(self, input_shape):
+        del self.first
+        self.first = layers.Dense(3, activation='tanh')
+
+
+class ReplacesBuilt(Two):
+    def replace(self, input_shape):
+        self.first.build(input_shape)
+        self.first = layers.Dense(3, activation='tanh')
+
+
+class ReplacesInModel(keras.Model):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.first, self.second = layers.Dense(3), layers.Dense(3)
+
+    build, call, replace = Two.build, Two.call, Two.replace
+
+
+class ReplacesList(layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.several = [layers.Dense(3), layers.Dense(3)]
+        self.last = layers.Dense(3)
+
+    def build(self, input_shape):
+        self.several = [layers.Dense(3, activation='tanh') for _ in self.several]
+        for each in [*self.several, self.last]:
+            each.build(input_shape)
+
+    def call(self, inputs):
+        for each in self.several:
+            inputs = each(inputs)
+        return self.last(inputs)
+
+
+class ReplacesWeight(layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.scale = self.add_weight(shape=(3,), name='scale')
+        self.offset = self.add_weight(shape=(3,), name='offset')
+
+    def build(self, input_shape):
+        self.scale = self.add_weight(shape=(3,), name='new_scale')
+
+    def call(self, inputs):
+        return inputs * self.scale + self.offset
+
+
+class MovesWeight(ReplacesWeight):
+    def build(self, input_shape):
+        self.former = self.scale
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return super().call(inputs) * self.former
+
+
+@pytest.mark.parametrize('make', [
+    Two, Deletes, ReplacesBuilt, ReplacesInModel, ReplacesList, ReplacesWeight,
+    MovesWeight])
+def test_guard_clone_has_the_weights_in_order_if_build_replaces_some(make):
+    model = chain(make)()
+    assert_equal_and_independent(model, clone_model(clone_model(model)))
+
+
+class Head(keras.Model):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.head, self.body = layers.Dense(3), layers.Dense(3)
+
+    def call(self, inputs):
+        return self.head(self.body(inputs))
+
+
+def test_clone_has_the_weights_in_order_if_the_user_replaces_a_layer():
+    def make():
+        model = Head()
+        model.head = layers.Dense(3, activation='softmax')
+        return model
+    model = chain(make)()
+    assert_equal_and_independent(model, clone_model(clone_model(model)))
