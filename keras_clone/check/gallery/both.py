@@ -9,12 +9,16 @@ from keras.models import Sequential
 from . import ops
 
 
+MODELS = []     # Functions that build models, those of the installed Keras.
+
+
 def titled(title):
-    """Makes a text the title of the model that a function builds."""
-    def entitle(build):
+    """Adds the model that a function builds to the gallery, with a title."""
+    def add(build):
         build.title = title
+        MODELS.append(build)
         return build
-    return entitle
+    return add
 
 
 class Scale(layers.Layer):
