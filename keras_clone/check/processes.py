@@ -71,11 +71,10 @@ def _lines_of(process, failing):
             raise Failure(failing + data['error'])
         yield data
     status = process.wait()
-    end = f'with exit status {status}'
-    if status < 0:
-        end = f'by {signal.Signals(-status).name}'
-        if -status == signal.SIGKILL:
-            end += ': perhaps the memory was full'
+    end = (f'with exit status {status}' if status >= 0
+           else f'by {signal.Signals(-status).name}')
+    if status == -signal.SIGKILL:
+        end += ': perhaps the memory was full'
     raise Failure(f'{failing}The process that builds and clones the model ended '
                   f'early, {end}.')
 
@@ -86,20 +85,19 @@ def write_lines(values):
     This is the only place that has to expect whatever code of the user may raise.
     """
     out = sys.stdout
+
+    def write(value):
+        sys.stderr.flush()  # After the last line, the command ends this process.
+        try:
+            click.echo(json.dumps(value), file=out)
+        except BrokenPipeError:
+            os._exit(2)  # The command was killed: nobody waits for results.
+
     with contextlib.redirect_stdout(sys.stderr):
         try:
             for value in values:
-                _write(value, out)
+                write(value)
         except click.ClickException as failure:
-            _write({'error': failure.message}, out)
+            write({'error': failure.message})
         except BaseException as error:
-            _write({'error': f'The check was ended by {with_place(error)}.'}, out)
-
-
-def _write(value, out):
-    # After the last line, the command ends this process.
-    sys.stderr.flush()
-    try:
-        click.echo(json.dumps(value), file=out)
-    except BrokenPipeError:
-        os._exit(2)  # The command was killed: nobody waits for results.
+            write({'error': f'The check was ended by {with_place(error)}.'})
