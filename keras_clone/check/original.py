@@ -8,9 +8,9 @@ from .description import Description
 from .difference import (GRAPH, NUMBERS, PREDICT, SAVING, SHARING, Difference,
                          ModelError)
 from .graphs import graphs
-from .independence import Belongings, Changed, changed_by
+from .independence import Belongings, changed, changed_by, names_in
 from .messages import one_line, summary
-from .values import all_close, arrays_close, distance, is_finite
+from .values import all_close, arrays_close, distance, is_numeric
 
 # How often to draw again: a dropout of few units may keep the same ones twice.
 DRAWS = 5
@@ -28,8 +28,7 @@ class Original:
         on: list of the tensors that its clone was built on, if it was.
 
     # Attributes
-        model: the model.
-        on: see above.
+        model, on: see above.
         description: its `Description`.
         belongings: its `Belongings`.
         is_built: whether it has inputs and outputs. If not, there is nothing to
@@ -57,12 +56,16 @@ class Original:
         self._refuse_other_number(inputs)
         self.values = graphs.inputs_to_feed(model, inputs)
         self.first_weights = model.get_weights()
-        if draw_weights:
-            random_values.draw_weights(model, seed)
-        self._compute()
-        if not all(map(is_finite, self.outputs)):
-            model.set_weights(self.first_weights)
-            self._compute()
+        try:
+            if draw_weights:
+                random_values.draw_weights(model, seed)
+            self.outputs = graphs.evaluator(model, self.values)()
+            if not all(np.isfinite(x).all() for x in self.outputs if is_numeric(x)):
+                model.set_weights(self.first_weights)
+                self.outputs = graphs.evaluator(model, self.values)()
+        except Exception as error:
+            raise ModelError('The model cannot be evaluated on the inputs: '
+                             f'{one_line(error)}.')
 
     def _refuse_other_number(self, inputs):
         count = len(self.model.inputs)
@@ -74,12 +77,31 @@ class Original:
             raise ModelError('The inputs that come with a model should be a list of '
                              f'{wanted} of the model. Found: {found}.')
 
-    def _compute(self):
-        try:
-            self.outputs = graphs.evaluator(self.model, self.values)()
-        except Exception as error:
-            raise ModelError('The model cannot be evaluated on the inputs: '
-                             f'{one_line(error)}.')
+    # What is random
+
+    def _state_for(self, its):
+        """Returns what makes a clone draw the numbers of the model: pairs (its
+        generator's state, the value of that of the model)."""
+        mine, others = self.description.seeds(), its.seeds()
+        if len(mine) != len(others):
+            return []
+        return list(zip(others, graphs.values_of(mine)))
+
+    def _other_states(self, state, count=DRAWS):
+        """Yields other states for the generators of the model; its own, where
+        `state` makes a clone draw the same numbers."""
+        seeds = [] if state else self.description.seeds()
+        values = graphs.values_of(seeds)
+        for draw in range(1, count + 1):
+            yield [(each, value + draw) for each, value in zip(seeds, values)]
+
+    def _random_among(self, places, state=()):
+        """Returns those of some places at which the outputs are random: they differ
+        there when they are computed again."""
+        again = [graphs.evaluator(self.model, self.values, state=each)()
+                 for each in self._other_states(state) if places]
+        return [i for i in places if not all(
+            arrays_close(self.outputs[i], outputs[i]) for outputs in again)]
 
     # Outputs
 
@@ -95,32 +117,6 @@ class Original:
         return [i for i, x in enumerate(self.outputs[:count])
                 if i >= len(outputs) or not arrays_close(x, outputs[i])]
 
-    def _random_among(self, places, state=()):
-        """Returns those of some places at which the outputs are random: they differ
-        there when they are computed again; see `_other_seeds`."""
-        if not places:
-            return []
-        again = [graphs.evaluator(self.model, self.values,
-                                  state=self._other_seeds(state, draw))()
-                 for draw in range(1, DRAWS + 1)]
-        return [i for i in places if not all(
-            arrays_close(self.outputs[i], outputs[i]) for outputs in again)]
-
-    def _state_for(self, its):
-        """Returns what makes a clone draw the numbers of the model: pairs (its
-        generator's state, the value of that of the model)."""
-        mine, others = self.description.seeds(), its.description.seeds()
-        if len(mine) != len(others):
-            return []
-        return list(zip(others, graphs.values_of(mine)))
-
-    def _other_seeds(self, state, draw=1):
-        """Returns other states for the generators, where `state` does not make a
-        clone draw the same numbers."""
-        seeds = [] if state else self.description.seeds()
-        return [(each, value + draw)
-                for each, value in zip(seeds, graphs.values_of(seeds))]
-
     def compare_outputs(self, clone, its, locate=True):
         """Compares what the model and a clone compute.
 
@@ -131,11 +127,11 @@ class Original:
         """
         if not self.is_built:
             return []
-        state = self._state_for(its)
+        state = self._state_for(its.description)
         try:
             self._copy_weights(clone, its.description)
             evaluate = graphs.evaluator(clone, self.values, on=self.on, state=state)
-            with Changed(self.belongings.variables() if self.on is None else []):
+            with changed(self.belongings.variables() if self.on is None else []):
                 suspects = self._differing(evaluate())
             outputs = evaluate() if suspects else self.outputs
         except Exception as error:
@@ -187,14 +183,15 @@ class Original:
     def _first_layer_to_differ(self, clone, its, state):
         """Returns the first layer whose outputs or masks are not the original's."""
         pairs = self.description.partners(its)
+        other_state, = self._other_states(state, 1)
 
         def differ(count):
             nodes, others = zip(*pairs[:count])
-            if any(_has_masks(x) != _has_masks(y) for x, y in pairs[:count]):
+            if list(map(_has_masks, nodes)) != list(map(_has_masks, others)):
                 return True
             expected, again = (
                 graphs.evaluator(self.model, self.values, nodes, state=each)()
-                for each in ((), self._other_seeds(state)))
+                for each in ((), other_state))
             try:
                 got = graphs.evaluator(clone, self.values, others, self.on, state)()
             except Exception:
@@ -219,7 +216,7 @@ class Original:
         """
         if not self.is_built:
             return []
-        state = self._state_for(its)
+        state = self._state_for(its.description)
         try:
             targets = graphs.draw_targets(
                 self.model, self.outputs[:len(self.model.outputs)])
@@ -233,44 +230,49 @@ class Original:
             return [Difference(NUMBERS, '', 'training', "as the original's",
                                summary(error))]
         for what, mine in expected.items():
-            its = got.get(what, [])
-            if all_close(mine, its) or what == graphs.STEPPED and not same_graph:
+            others = got.get(what, [])
+            if all_close(mine, others) or what == graphs.STEPPED and not same_graph:
                 continue
-            again = [graphs.train_once(self.model, self.values, targets,
-                                       self._other_seeds(state, draw), noise)[0]
-                     for draw in range(1, DRAWS + 1)]
+            again = [
+                graphs.train_once(self.model, self.values, targets, other, noise)[0]
+                for other in self._other_states(state)]
             if all(all_close(mine, drawn[what]) for drawn in again):
-                return [Difference(NUMBERS, self._layer_of(what, mine, its), what,
-                                   "the original's", distance(mine, its))]
+                return [Difference(NUMBERS, self._layer_of(what, mine, others), what,
+                                   "the original's", distance(mine, others))]
             self.not_compared.append(f'{what} (random)')
         return []
 
     def _layer_of(self, what, expected, got):
         """Returns the path of the layer of the first weight that is trained to other
         values."""
-        if what != graphs.STEPPED:
-            return ''
         places = [i for i, (x, y) in enumerate(zip(expected, got))
-                  if not arrays_close(x, y)]
+                  if what == graphs.STEPPED and not arrays_close(x, y)]
         return self.description.layer_of_weight(places[0]) if places else ''
 
     # Initializers
 
-    def kept_weights(self, values, other_values):
-        """Finds the weights that a clone should have drawn anew and has not.
+    def kept_weights(self, clone, other_values):
+        """Finds the weights that a new clone should have drawn anew and has not.
 
         # Arguments
-            values: list of arrays, the weights that the clone had at first.
-            other_values: function that returns those of a model built once more.
+            clone: the clone.
+            other_values: function that returns the weights, as arrays, of a model
+                built once more.
         """
-        random = [(i, *each) for i, each in enumerate(zip(
-            values, self.first_weights, self.model.get_weights()))
-                  if _is_random(each[0])]
-        copied = [i for i, x, _, now in random if np.array_equal(x, now)]
-        # What a layer was taught, such as matrices of LoRA, may be in the clone.
-        kept = copied if len(copied) == len(random) else [
-            i for i, x, first, _ in random
-            if i not in copied and np.array_equal(x, first)]
+        if not self.is_built or graphs.graph_of(clone) is None:
+            return []
+        values = clone.get_weights()
+        drawn = [i for i, (x, _) in enumerate(zip(values, self.first_weights))
+                 if x.dtype.kind == 'f' and x.size and (x != x.flat[0]).any()]
+
+        def those_of(others):
+            return [i for i, x in enumerate(others)
+                    if i in drawn and np.array_equal(values[i], x)]
+
+        kept = those_of(self.model.get_weights())
+        if kept != drawn:
+            # What a layer was taught, such as matrices of LoRA, may be in the clone.
+            kept = [i for i in those_of(self.first_weights) if i not in kept]
         others = other_values() if kept else []
         for i in kept:
             if not np.array_equal(others[i], self.first_weights[i]):
@@ -286,27 +288,24 @@ class Original:
         and loaded. Returns a list of at most one `Difference`."""
         objects = custom_objects(self.model)
 
-        def outputs_of(model):
-            return graphs.evaluator(graphs.reloaded(model, objects), self.values)()
+        def problem_of(model):
+            loaded = graphs.reloaded(model, objects)
+            outputs = graphs.evaluator(loaded, self.values)()
+            differing = self._differing(outputs)
+            is_other = self._random_among(differing) != differing
+            return distance(self.outputs, outputs) if is_other else ''
 
         try:
-            if not self.is_built or self._computes_other(outputs_of(self.model)):
+            if not self.is_built or problem_of(self.model):
                 return []
         except Exception:
             return []
         try:
-            outputs = outputs_of(clone)
-            if not self._computes_other(outputs):
-                return []
-            text = distance(self.outputs, outputs)
+            text = problem_of(clone)
         except Exception as error:
             text = summary(error)
         return [Difference(SAVING, '', 'save and load', "the original's outputs",
-                           text)]
-
-    def _computes_other(self, outputs):
-        differing = self._differing(outputs)
-        return self._random_among(differing) != differing
+                           text)] if text else []
 
 
 def custom_objects(model):
@@ -319,15 +318,10 @@ def custom_objects(model):
         for value in vars(layer).values():
             if isinstance(value, types.FunctionType):
                 found[value.__name__] = value
-                for name in value.__code__.co_names:
-                    if name in value.__globals__:
-                        found[name] = value.__globals__[name]
+                found.update((name, value.__globals__[name])
+                             for name in names_in(value.__code__)
+                             if name in value.__globals__)
     return found
-
-
-def _is_random(values):
-    return (values.dtype.kind == 'f' and values.size and
-            (values != values.flat[0]).any())
 
 
 def _has_masks(node):

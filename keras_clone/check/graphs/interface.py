@@ -14,7 +14,27 @@ class Graphs:
 
     Both versions store a model's graph as nodes; each node is one call of a layer.
     On Keras 3 a layer is one kind of operation: here, `layer` means any operation.
-    What has no code here is defined by the subclasses.
+    The subclasses also define:
+
+        is_variable(value), is_tensor(value): whether a value is a variable; or a
+            variable or symbolic tensor of a graph.
+        is_part(value): whether a value is part of one model only.
+        sources(tensor): list of what a tensor was computed from, as far as known.
+        is_network(layer): whether it is made of layers in a graph of their own.
+        graph_of(network): what has its nodes, inputs and outputs; None if it is not
+            built.
+        layers_of(network): its layers, in their order.
+        held_layers(layer): `inner_layers` of a layer other than a network.
+        weights_of(layer): the weights that it has itself, as far as Keras tells.
+        facts_of_weight(weight): {what: value}, but for its values.
+        facts_of_input(tensor): its shape, its dtype and whether it is sparse.
+        settings_of(model): {what: value}, but for those of its layers.
+        values_of(variables), set_values(variables, values): with arrays.
+        layer_of(node): the layer that a node is a call of.
+        arguments_of(node): list of the structures of the arguments of the call.
+        masks_of(node): input masks and output masks, None for each missing.
+        shapes_of(node): the shapes, and other properties, of the outputs.
+        fresh_names(seed): the context of `fresh_state`, but for Python and NumPy.
     """
 
     # Whether a clone may have a mask where the original has none.
@@ -25,52 +45,26 @@ class Graphs:
     # lead to that of another layer.
     BOOKKEEPING = ()
     # The flags of layers that users set or see.
-    FLAGS = ()
+    FLAGS = ('trainable', 'stateful', 'built', 'supports_masking')
     # What `train_once` leaves out on this backend, and why.
     NOT_TRAINED = ()
-    # The key of the weights in what `train_once` computes.
-    STEPPED = 'weights after a step of training'
+    # The key of the weights in what `train_once` computes, and the size of its step.
+    STEPPED, RATE = 'weights after a step of training', .1
     # A file for models, and the arguments with which it is saved and loaded.
     FILE, SAVING, LOADING = '', {}, {}
-
-    # What a value is
 
     def is_layer(self, value):
         """Returns whether a value is a layer."""
         return isinstance(value, self.LAYERS)
-
-    def is_variable(self, value):
-        """Returns whether a value is a variable."""
-
-    def is_tensor(self, value):
-        """Returns whether a value is a symbolic tensor of a graph, or a variable."""
-
-    def is_part(self, value):
-        """Returns whether a value is part of one model only."""
-
-    def sources(self, tensor):
-        """Returns the symbolic tensors that one is computed from, as far as the
-        backend tells."""
-        return []
 
     def as_array(self, value):
         """Returns a tensor of the backend that has a value as an array, or None."""
 
     # Models and their layers
 
-    def is_network(self, layer):
-        """Returns whether a layer is made of layers in a graph of their own."""
-
     def is_current(self, model):
         """Returns whether a model was built in the state that is current now."""
         return True
-
-    def graph_of(self, network):
-        """Returns what has the nodes, inputs and outputs of a network, None if it is
-        not built."""
-
-    def layers_of(self, network):
-        """Returns the layers of a network, in their order."""
 
     def inner_layers(self, layer):
         """Returns the layers that a layer or network holds.
@@ -91,27 +85,6 @@ class Graphs:
                 found[id(each)] = each
                 waiting += [inner for _, inner in reversed(self.inner_layers(each))]
         return list(found.values())
-
-    def held_layers(self, layer):
-        """Returns `inner_layers` of a layer other than a network."""
-
-    def weights_of(self, layer):
-        """Returns the weights that a layer has itself, as far as Keras tells."""
-
-    def facts_of_weight(self, weight):
-        """Returns what a weight has apart from its values: dict {what: value}."""
-
-    def facts_of_input(self, tensor):
-        """Returns the shape, the dtype and whether it is sparse of an input."""
-
-    def settings_of(self, model):
-        """Returns what a model has apart from its layers: {what: value}."""
-
-    def values_of(self, variables):
-        """Returns the values of variables, as arrays."""
-
-    def set_values(self, variables, values):
-        """Sets the values of variables."""
 
     def seeds_of(self, layer):
         """Returns the states of the random number generators that a layer has."""
@@ -134,19 +107,6 @@ class Graphs:
                   if any(x._keras_history[0] is layer for layer in layers)]
         return keras.models.Model(inputs, [x for node in nodes
                                            for x in node.output_tensors])
-
-    def layer_of(self, node):
-        """Returns the layer that a node is a call of."""
-
-    def arguments_of(self, node):
-        """Returns the structures of the arguments of the call."""
-
-    def masks_of(self, node):
-        """Returns the input masks and output masks of a node, None for each missing.
-        """
-
-    def shapes_of(self, node):
-        """Returns the shapes, and other properties, of the outputs of a node."""
 
     def counting_ops(self, function):
         """Calls a function and counts the ops that it adds to the backend's graph.
@@ -176,9 +136,6 @@ class Graphs:
         finally:
             random.setstate(states[0])
             np.random.set_state(states[1])
-
-    def fresh_names(self, seed):
-        """Returns the context of `fresh_state`, but for Python and NumPy."""
 
     def inputs_to_feed(self, model, values):
         """Returns arrays for the inputs of a model: the given ones, unless an input
@@ -210,10 +167,8 @@ class Graphs:
         The model is unchanged afterwards.
 
         # Arguments
-            model: a built model.
-            values: list of arrays, one for each input.
+            model, values, state: see `evaluator`.
             targets: list of arrays, see `draw_targets`.
-            state: list of pairs, see `evaluator`.
             noise: list of arrays to take for the random numbers that are drawn.
 
         # Returns
