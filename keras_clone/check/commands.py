@@ -81,10 +81,8 @@ def status():
 @click.option('--verbose', '-v', is_flag=True, help='Print every difference found.')
 @click.option('--svg', metavar='FILE',
               help='Draw MODEL and its clones side by side in this .svg file.')
-@click.option('--lines', is_flag=True, hidden=True)
-@click.option('--outlines', is_flag=True, hidden=True)
 @click.pass_context
-def check(context, model, only, seed, as_json, verbose, svg, lines, outlines):
+def check(context, model, only, seed, as_json, verbose, svg):
     """Clone a model with the released function and with this one.
 
     Reports for each clone whether it is faithful and, if not, at which layer it
@@ -111,10 +109,6 @@ def check(context, model, only, seed, as_json, verbose, svg, lines, outlines):
     Exit status: 0 if the active clone_model is faithful everywhere, 1 if it is not,
     2 if nothing could be checked, 130 after Ctrl-C.
     """
-    if lines:
-        be_quiet()
-        processes.write_lines(_found(model, only, seed, outlines))
-        return
     subjects.refuse_wrong(model, only)
     if svg is not None:
         _refuse_svg(svg, model)
@@ -142,9 +136,6 @@ def check(context, model, only, seed, as_json, verbose, svg, lines, outlines):
         _draw(svg, facts, rows[0], outlines)
     if faithful['active'] < len(rows):
         context.exit(1)
-
-
-# What is printed
 
 
 def _print_table(rows, columns):
@@ -176,9 +167,6 @@ def _print_notes(rows, columns, with_differences):
         if result.get('not_compared'):
             texts = ', '.join(result['not_compared'])
             click.echo(f'Not compared, {where}: {texts}.\n')
-
-
-# The environment
 
 
 def be_quiet():
@@ -233,9 +221,6 @@ def _why_inactive():
     return ''
 
 
-# Checking
-
-
 def _checked(model, only, seed, outlines=False):
     """Checks the models with both functions.
 
@@ -250,8 +235,7 @@ def _checked(model, only, seed, outlines=False):
         subjects.warn_of_code(model)
         if console.is_terminal:
             click.echo(f'Cloning {model} ...', err=True)
-    arguments = ['--seed', str(seed), '--only', only or '']
-    arguments += ['--outlines'] * outlines + ['--'] + [model] * (model is not None)
+    arguments = [model, only, seed, outlines]
     with processes.started(arguments) as active, processes.started(
             arguments, 'The released function could not be checked: ',
             stderr=subprocess.DEVNULL,
@@ -271,11 +255,14 @@ def _checked(model, only, seed, outlines=False):
     return [Fact(*each) for each in start['facts']], start['inactive'], rows
 
 
-def _found(model, only, seed, with_outlines):
-    """Yields what one of the processes finds out, for `_checked`.
+def answer(*arguments):
+    """Writes what one of the processes finds out, for `_checked`: first what is
+    checked and with what, then for each model whether it is faithful."""
+    be_quiet()
+    processes.write_lines(_found(*arguments))
 
-    First what is checked and with what, then for each model whether it is faithful.
-    """
+
+def _found(model, only, seed, with_outlines):
     facts, inactive = _facts(), _why_inactive()
     from keras.models import clone_model
     from .faithfulness import ModelError, check_clone
@@ -296,9 +283,6 @@ def _found(model, only, seed, with_outlines):
             advice = subjects.advice(error.__context__) if subject.is_file else ''
             raise Failure(f'{subject.name}: {error}{advice}')
         yield result
-
-
-# Drawing
 
 
 def _refuse_svg(path, model):

@@ -22,14 +22,14 @@ from .messages import with_place
 # written to file descriptor 1, by any means, goes to stderr. A module that parses
 # arguments finds none.
 CODE = '''
-import os, signal, sys
+import json, os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 sys.path[:] = {path}
 sys.stdout = os.fdopen(os.dup(1), 'w')
 os.dup2(2, 1)
-arguments, sys.argv = sys.argv[1:], ['keras-clone']
-from keras_clone.check.commands import main
-main(['check', '--lines'] + arguments)
+arguments, sys.argv = json.loads(sys.argv[1]), ['keras-clone']
+from keras_clone.check.commands import answer
+answer(*arguments)
 '''
 
 
@@ -42,20 +42,17 @@ class Failure(click.ClickException):
 def started(arguments, failing='', **options):
     """Context in which another process checks models.
 
-    # Arguments
-        arguments: list of arguments of `keras-clone check`.
-        failing: what the messages of a `Failure` begin with.
-        options: arguments of `subprocess.Popen`.
-
-    # Returns
-        A generator of what that process writes with `write_lines`. It raises a
-        `Failure` where that process fails or ends.
+    It gets the `arguments` of `commands.answer` and the `options` of `Popen`. The
+    value is a generator of what that process writes with `write_lines`; where the
+    process fails or ends, it raises a `Failure` with a message that begins with
+    `failing`.
     """
     folder = os.path.dirname(os.path.dirname(keras_clone.__file__))
     code = CODE.format(path=ascii([str(each) for each in sys.path] + [folder]))
-    process = subprocess.Popen([sys.executable, '-c', code] + arguments,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               universal_newlines=True, **options)
+    process = subprocess.Popen(
+        [sys.executable, '-c', code, json.dumps(arguments)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, universal_newlines=True,
+        **options)
     try:
         yield _lines_of(process, failing)
     finally:
