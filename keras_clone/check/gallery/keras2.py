@@ -7,8 +7,7 @@ from functools import partial
 from keras import layers
 from keras.models import Model
 
-from . import ops
-from .both import sequential, titled
+from . import ops, sequential, titled
 
 
 class TwoOutputs(layers.Layer):

@@ -5,8 +5,7 @@ import numpy as np
 from keras import layers
 from keras.models import Model
 
-from . import ops
-from .both import plain_network, sequential, titled
+from . import ops, plain_network, sequential, titled
 
 
 def quick_gelu(x):
