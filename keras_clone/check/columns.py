@@ -14,15 +14,10 @@ LARGEST, SURROUNDINGS = 50, 16
 
 
 class Clone(typing.NamedTuple):
-    """A clone of the model, or the attempt to make one.
-
-    # Attributes
-        heading: the text above it.
-        outline: see `outline.outline`; None if cloning raises. A call of which
-            `made` is False was never made.
-        outcome, layer, reason: those of the `Report`.
-    """
-    heading: str
+    """A clone of the model, or the attempt to make one, and the `Report` on it."""
+    heading: str    # The text above it.
+    # See `outline.outline`; None if cloning raises. A call of which `made` is False
+    # was never made.
     outline: typing.Optional[list]
     outcome: str = FAITHFUL
     layer: str = ''
@@ -30,23 +25,15 @@ class Clone(typing.NamedTuple):
 
 
 class Box(typing.NamedTuple):
-    """A call of a layer.
-
-    # Attributes
-        kind: the class of the layer.
-        name: the name of the layer.
-        state: `present`; `missing` or `added`, if only the model or only the clone
-            has it; `absent`, if there is no clone.
-        notes: list of pairs (text, `quiet` or `bad`).
-        shared: whether the layer, or a part of it, is used elsewhere as well.
-        first: whether the clone first differs from the model here.
-    """
-    kind: str
+    """A call of a layer."""
+    kind: str       # The class of the layer.
     name: str
+    # `present`; `missing` or `added`, if only the model or only the clone has it;
+    # `absent`, if there is no clone.
     state: str
-    notes: list
-    shared: bool
-    first: bool
+    notes: list     # Pairs (text, `quiet` or `bad`).
+    shared: bool    # Whether the layer, or a part of it, is used elsewhere as well.
+    first: bool     # Whether the clone first differs from the model here.
 
 
 # A tensor between two calls. `tensor` and `mask` are states, see `Box`; the mask is

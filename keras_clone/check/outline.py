@@ -15,11 +15,9 @@ def outlines(build, clone_model, outcome, seed=0):
     """Builds a model, clones it and describes the graphs of both.
 
     # Arguments
-        build: see `check_clone`.
-        clone_model: the function that clones.
+        build, clone_model, seed: see `check_clone`.
         outcome: what `check_clone` found; if it is the clone's clone that differs,
             that one is described.
-        seed: see `check_clone`.
 
     # Returns
         A dict that can be written as JSON: `model` and `clone` are outlines, see
