@@ -54,8 +54,6 @@ class Description:
 
     # Arguments
         model: a `Model`.
-        on: list of the tensors that it was built on, if it was, or that stand for
-            these in the original: what leads to them is left out.
         like: the `Description` of the original, if it is that of a clone: a layer
             that has only another name has the key of the one in its place.
 
@@ -68,13 +66,11 @@ class Description:
         nodes: dict: (key, `Call`) -> node.
     """
 
-    def __init__(self, model, on=None, like=None):
-        self.model, self.on, self._like = model, on, like
+    def __init__(self, model, like=None):
+        self.model, self._like = model, like
         self.layers, self.paths, self.nodes = {}, {}, {}
         self._facts, self._shared, self._keys, self._weights = {}, {}, {}, {}
-        self._left_out = layers_up_to(on or [])
-        self._tensors = {id(x): Label(f'input {i} of the model')
-                         for i, x in enumerate(on or [])}
+        self._tensors = {}
         self._add_layer((), '', model)
         self._find_calls()
 
@@ -118,8 +114,6 @@ class Description:
         for place, leaf in leaves_of(value, self._leaf, what):
             self._set(group, key, place + after, leaf)
 
-    # Layers
-
     def _add_layer(self, key, path, layer):
         if id(layer) in self._keys:
             self._shared[key] = self._keys[id(layer)]
@@ -127,14 +121,13 @@ class Description:
         self._keys[id(layer)] = key
         self.layers[key], self.paths[key] = layer, path
         for label, each in self._labelled(key, layer):
-            if id(each) not in self._left_out:
-                self._add_layer(key + (label,),
-                                f'{path}/{each.name}' if path else each.name, each)
+            self._add_layer(key + (label,),
+                            f'{path}/{each.name}' if path else each.name, each)
 
     def _labelled(self, key, layer):
         """Returns the layers in one, with their labels; see `like`."""
         pairs = graphs.inner_layers(layer)
-        other = self._like and self.on is None and self._like.layers.get(key)
+        other = self._like and self._like.layers.get(key)
         if not (other and graphs.is_network(other) and graphs.is_network(layer)):
             return pairs
         own, wanted = dict(pairs), graphs.inner_layers(other)
@@ -158,30 +151,25 @@ class Description:
         if not key:
             for what, value in graphs.settings_of(layer).items():
                 self._set_leaves(PARTS, key, what, value)
-        if key or self.on is None:
-            for what, value in _answers_of(layer):
-                is_answer = not isinstance(value, Raised)
-                self._set(ANSWERS, key, what, ANSWERED if is_answer else value)
-                if is_answer:
-                    self._set_leaves(ANSWERS, key, what + ':', value)
-            holder = self.layers.get(key[:-1], layer)
-            if not graphs.is_network(holder):   # Keras numbers the names in it.
-                self._facts.pop((ANSWERS, key, 'configuration: name'), None)
+        for what, value in _answers_of(layer):
+            is_answer = not isinstance(value, Raised)
+            self._set(ANSWERS, key, what, ANSWERED if is_answer else value)
+            if is_answer:
+                self._set_leaves(ANSWERS, key, what + ':', value)
+        holder = self.layers.get(key[:-1], layer)
+        if not graphs.is_network(holder):   # Keras numbers the names in it.
+            self._facts.pop((ANSWERS, key, 'configuration: name'), None)
 
     def _describe_network(self, key, network):
         self._set(PARTS, key, 'name', Label(network.name))
-        names = [each.name for each in graphs.layers_of(network)
-                 if id(each) not in self._left_out]
-        for i, name in enumerate(names):
-            self._set(PARTS, key, f'{AT_PLACE} {i}', Label(name))
-        graph = graphs.graph_of(network)
+        for i, each in enumerate(graphs.layers_of(network)):
+            self._set(PARTS, key, f'{AT_PLACE} {i}', Label(each.name))
         for kind in 'input', 'output':
-            if kind == 'output' or key or self.on is None:
-                tensors = getattr(graph, kind + 's', [])
-                self._set(CONNECTIONS, key, f'number of {kind}s', len(tensors))
-                for i, x in enumerate(tensors):
-                    self._set(CONNECTIONS, key, f'{kind} {i} of the model',
-                              self._leaf(x))
+            tensors = getattr(graphs.graph_of(network), kind + 's', [])
+            self._set(CONNECTIONS, key, f'number of {kind}s', len(tensors))
+            for i, x in enumerate(tensors):
+                self._set(CONNECTIONS, key, f'{kind} {i} of the model',
+                          self._leaf(x))
 
     def _describe_weights(self, key, layer):
         weights = graphs.weights_of(layer)
@@ -195,13 +183,10 @@ class Description:
             for what, value in graphs.facts_of_weight(weight).items():
                 self._set(PARTS, key, f'weight {i}{what}',
                           Label(value) if isinstance(value, str) else value)
-        if key or self.on is None:
-            for what in 'trainable weights', 'non trainable weights', 'weights':
-                self._set(ANSWERS, key, f'order of {what}', [
-                    self._leaf(each)
-                    for each in getattr(layer, what.replace(' ', '_'), [])])
-
-    # Calls
+        for what in 'trainable weights', 'non trainable weights', 'weights':
+            self._set(ANSWERS, key, f'order of {what}', [
+                self._leaf(each)
+                for each in getattr(layer, what.replace(' ', '_'), [])])
 
     def _find_calls(self):
         """Finds the calls in each network, also those that only arguments lead to.
@@ -233,15 +218,16 @@ class Description:
         while waiting:
             node = waiting.popleft()
             layer = graphs.layer_of(node)
-            if id(node) in known or id(layer) in self._left_out:
+            if id(node) in known:
                 continue
             known.add(id(node))
             found.append(node)
             if id(layer) not in self._keys:
                 self._add_layer((None, layer.name), layer.name, layer)
             for x in [*node.input_tensors, *tensors_in(graphs.arguments_of(node))]:
-                if id(x) not in self._tensors and _maker(x) is not None:
-                    waiting.append(_maker(x)._inbound_nodes[x._keras_history[1]])
+                maker, i, _ = getattr(x, '_keras_history', (None, None, None))
+                if maker is not None:
+                    waiting.append(maker._inbound_nodes[i])
         return found
 
     def _label(self, key_and_call, what):
@@ -291,29 +277,10 @@ class Description:
         return None if isinstance(value, np.ndarray) else graphs.as_array(value)
 
 
-def layers_up_to(tensors):
-    """Returns the layers that tensors come from, however far: dict id -> layer."""
-    found, waiting = {}, list(tensors)
-    while waiting:
-        layer = _maker(waiting.pop())
-        if layer is not None and id(layer) not in found:
-            found[id(layer)] = layer
-            for node in layer._inbound_nodes:
-                waiting.extend(node.input_tensors)
-    return found
-
-
 def tensors_in(structure):
     """Returns the tensors of a graph in a structure of lists, tuples and dicts."""
-    def as_leaf(value):
-        return value if graphs.is_tensor(value) else None
-    return [leaf for _, leaf in leaves_of(structure, as_leaf)
-            if graphs.is_tensor(leaf)]
-
-
-def _maker(tensor):
-    """Returns the layer that returns a tensor, or None."""
-    return getattr(tensor, '_keras_history', [None])[0]
+    leaves = leaves_of(structure, lambda x: x if graphs.is_tensor(x) else None)
+    return [leaf for _, leaf in leaves if graphs.is_tensor(leaf)]
 
 
 def _answers_of(layer):
@@ -340,9 +307,6 @@ def _answers_of(layer):
 def _is_of_user(cls):
     package = cls.__module__.partition('.')[0]
     return package not in ('builtins', 'abc', 'keras', 'tensorflow', 'torch', 'jax')
-
-
-# Comparing
 
 
 def differences(mine, its, again=None):
@@ -383,7 +347,14 @@ def differences(mine, its, again=None):
             done.append((key, '' if what in ('sharing', 'class') else
                          AT_PLACE if what.startswith(AT_PLACE) else
                          what + ':' if isinstance(y, Raised) else what))
-    return found + _more_calls(mine, its)
+    # Calls of the clone in no graph. An original may have some: its layers may be
+    # used in other models.
+    for key in [key for key in mine.layers if key in its.layers]:
+        count, got = (len(each.layers[key]._inbound_nodes) for each in (mine, its))
+        if got > count:
+            found.append(Difference(GRAPH, mine.paths[key], 'number of calls',
+                                    str(count), str(got)))
+    return found
 
 
 def _includes(key, what, inner_key, inner_what):
@@ -402,14 +373,3 @@ def _difference(path, what, x, y):
     expected, got = text_of(x), text_of(y)
     return Difference(GRAPH, path, what, expected, got if got != expected else
                       'another one that looks the same')
-
-
-def _more_calls(mine, its):
-    """Yields where a clone has calls in no graph. An original may have some: its
-    layers may be used in other models."""
-    if its.on is not None:
-        return []
-    counts = [(key, len(layer._inbound_nodes), len(its.layers[key]._inbound_nodes))
-              for key, layer in mine.layers.items() if key in its.layers]
-    return [Difference(GRAPH, mine.paths[key], 'number of calls', str(count),
-                       str(got)) for key, count, got in counts if got > count]

@@ -13,23 +13,15 @@ class ModelError(Exception):
 
 
 class Difference(typing.NamedTuple):
-    """One way in which a clone is not faithful.
-
-    # Attributes
-        outcome: one of `OUTCOMES`: that of a clone with no worse difference.
-        layer: name of the layer that differs; for a layer inside others the names
-            down to it, joined by `/`; empty if it is not a single layer.
-        what: what is compared.
-        expected: what the original has, as text.
-        got: what the clone has, as text.
-        in_clones_clone: whether it is the clone's clone that differs.
-    """
-    outcome: str
+    """One way in which a clone is not faithful."""
+    outcome: str    # One of `OUTCOMES`: that of a clone with no worse difference.
+    # The name of the layer that differs; for a layer inside others the names down to
+    # it, joined by `/`; empty if it is not a single layer.
     layer: str
-    what: str
-    expected: str
-    got: str
-    in_clones_clone: bool = False
+    what: str       # What is compared.
+    expected: str   # What the original has, as text.
+    got: str        # What the clone has, as text.
+    in_clones_clone: bool = False   # Whether it is the clone's clone that differs.
 
     def __str__(self):
         where = self.layer + ': ' if self.layer else ''
@@ -38,20 +30,12 @@ class Difference(typing.NamedTuple):
 
 
 class Report(typing.NamedTuple):
-    """What `check_clone` found.
-
-    # Attributes
-        outcome: one of `OUTCOMES`, the worst thing found.
-        layer: see `Difference`: of the first one with this outcome.
-        reason: the text of that difference; empty for a faithful clone.
-        differences: list of every `Difference` found, each once.
-        not_compared: list of texts, what could not be compared, and why.
-    """
-    outcome: str
-    layer: str
-    reason: str
-    differences: list
-    not_compared: list
+    """What `check_clone` found."""
+    outcome: str        # One of `OUTCOMES`, the worst thing found.
+    layer: str          # See `Difference`: of the first one with this outcome.
+    reason: str         # The text of that difference; empty for a faithful clone.
+    differences: list   # Every `Difference` found, each once.
+    not_compared: list  # Texts: what could not be compared, and why.
 
     @classmethod
     def of(cls, differences, not_compared=()):

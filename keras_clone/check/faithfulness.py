@@ -119,7 +119,7 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
         return Report.of(found, original.not_compared)
 
 
-def compare(model, clone, inputs=None, seed=0, on=None):
+def compare(model, clone, inputs=None, seed=0):
     """Compares a clone with its original.
 
     The original's weights are copied to the clone. What can only be found while
@@ -130,12 +130,11 @@ def compare(model, clone, inputs=None, seed=0, on=None):
         clone: its clone.
         inputs: list of arrays to compare outputs on; drawn if not given.
         seed: determines everything that is drawn.
-        on: list of the tensors that the clone was built on, if it was.
 
     # Returns
         List of `Difference`s, the worst first. It is empty if nothing was found.
     """
-    original = Original(model, inputs, seed, on=on)
+    original = Original(model, inputs, seed)
     return by_severity(_compare(original, clone, [original.belongings]))
 
 
@@ -151,10 +150,10 @@ def _compare(original, clone, earlier, locate=True, training=True, facts_again=N
     if not isinstance(clone, Model):
         return [Difference(GRAPH, '', 'what cloning returns', 'a `Model`',
                            shortened(repr(clone)))]
-    its = Belongings(Description(clone, original.on, original.description))
+    its = Belongings(Description(clone, like=original.description))
     numbers = original.compare_outputs(clone, its, locate)
     in_graph = differences(original.description, its.description, facts_again)
-    if training and not numbers and original.on is None:
+    if training and not numbers:
         numbers = original.compare_training(clone, its, not in_graph)
     shared = [each for belongings in earlier
               for each in belongings.shared_with(its)]

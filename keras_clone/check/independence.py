@@ -25,19 +25,16 @@ class Belongings:
     """What belongs to one model only.
 
     # Arguments
-        description: the `Description` of the model. It was built on the tensors
-            `description.on`, if any: what leads to these does not belong to it.
+        description: the `Description` of the model.
 
     # Attributes
-        description: see above.
         parts: dict: id -> (path of the nearest layer, what belongs to the model: a
             layer, variable or tensor, or a container among the arguments of a call).
     """
 
     def __init__(self, description):
-        outside = held_by([('', x) for x in description.on or []])
         self.description = description
-        self.parts = held_by(description.located_layers(), outside)
+        self.parts = held_by(description.located_layers())
         for (key, _), node in description.nodes.items():
             for arguments in graphs.arguments_of(node):
                 for each in _containers(arguments):
@@ -45,7 +42,7 @@ class Belongings:
 
     @classmethod
     def of(cls, model):
-        """Returns those of a `Model` that was not built on tensors."""
+        """Returns those of a `Model`."""
         return cls(Description(model))
 
     def variables(self):
@@ -114,20 +111,16 @@ def changed(variables):
         graphs.set_values(variables, values)
 
 
-# What objects hold, at every depth, as Python's garbage collector sees it
-
-
-def held_by(layers, stops=()):
+def held_by(layers):
     """Returns the layers, variables and tensors that layers hold or lead to.
 
     # Arguments
         layers: list of pairs (path, layer).
-        stops: ids of objects that are not searched.
 
     # Returns
         A dict: id -> (path of the nearest of the layers, the object).
     """
-    seen, found = dict.fromkeys(stops), {}
+    seen, found = {}, {}
     waiting = collections.deque((path, [layer]) for path, layer in layers)
     while waiting:
         path, values = waiting.popleft()
@@ -187,9 +180,6 @@ def names_in(code):
     return set(code.co_names).union(*(
         names_in(each) for each in code.co_consts
         if isinstance(each, types.CodeType)))
-
-
-# Before and after cloning
 
 
 def _note(notes, place, value):

@@ -17,7 +17,7 @@ DRAWS = 5
 
 
 class Original:
-    """A model and what it computes.
+    """A model and what it computes. What is not compared is noted in `not_compared`.
 
     # Arguments
         model: a `Model` instance.
@@ -25,26 +25,14 @@ class Original:
         seed: determines everything that is drawn.
         draw_weights: whether to draw weights; the model keeps its own if the drawn
             ones lead to outputs that are not finite.
-        on: list of the tensors that its clone was built on, if it was.
-
-    # Attributes
-        model, on: see above.
-        description: its `Description`.
-        belongings: its `Belongings`.
-        is_built: whether it has inputs and outputs. If not, there is nothing to
-            compute: `values` and `outputs` do not exist.
-        values: list of arrays that it is evaluated on.
-        outputs: list of arrays, its outputs and their masks.
-        first_weights: the values of its weights before others were drawn.
-        not_compared: list of texts, what could not be compared so far, and why.
 
     # Raises
         ModelError: if the model cannot be evaluated on the inputs.
     """
 
-    def __init__(self, model, inputs=None, seed=0, draw_weights=False, on=None):
-        self.model, self.on = model, on
-        self.description = Description(model, None if on is None else model.inputs)
+    def __init__(self, model, inputs=None, seed=0, draw_weights=False):
+        self.model = model
+        self.description = Description(model)
         self.belongings = Belongings(self.description)
         self.is_built = graphs.graph_of(model) is not None
         if not self.is_built:
@@ -77,33 +65,30 @@ class Original:
             raise ModelError('The inputs that come with a model should be a list of '
                              f'{wanted} of the model. Found: {found}.')
 
-    # What is random
+    def _draws_same(self, its):
+        """Returns whether a clone of that `Description` can draw the numbers of the
+        model: whether it has as many random number generators."""
+        return 0 < len(self.description.seeds()) == len(its.seeds())
 
-    def _state_for(self, its):
-        """Returns what makes a clone draw the numbers of the model: pairs (its
-        generator's state, the value of that of the model)."""
-        mine, others = self.description.seeds(), its.seeds()
-        if len(mine) != len(others):
-            return []
-        return list(zip(others, graphs.values_of(mine)))
-
-    def _other_states(self, state, count=DRAWS):
-        """Yields other states for the generators of the model; its own, where
-        `state` makes a clone draw the same numbers."""
-        seeds = [] if state else self.description.seeds()
+    def _again(self, compute, draws_same, count=DRAWS):
+        """Computes something several times, each time from other random numbers;
+        if a clone `draws_same`, from those that both have drawn."""
+        seeds = [] if draws_same else self.description.seeds()
         values = graphs.values_of(seeds)
+        found = []
         for draw in range(1, count + 1):
-            yield [(each, value + draw) for each, value in zip(seeds, values)]
+            graphs.set_values(seeds, [value + draw for value in values])
+            found.append(compute())
+        graphs.set_values(seeds, values)
+        return found
 
-    def _random_among(self, places, state=()):
+    def _random_among(self, places, draws_same=False):
         """Returns those of some places at which the outputs are random: they differ
         there when they are computed again."""
-        again = [graphs.evaluator(self.model, self.values, state=each)()
-                 for each in self._other_states(state) if places]
+        again = self._again(graphs.evaluator(self.model, self.values), draws_same,
+                            DRAWS if places else 0)
         return [i for i in places if not all(
             arrays_close(self.outputs[i], outputs[i]) for outputs in again)]
-
-    # Outputs
 
     def _differing(self, outputs):
         """Returns the places at which outputs and masks are not those of the model.
@@ -121,43 +106,36 @@ class Original:
         """Compares what the model and a clone compute.
 
         # Arguments
-            clone: the clone; it gets the weights of the model.
+            clone: the clone; it gets the weights of the model, and the states of its
+                random number generators.
             its: the `Belongings` of the clone.
             locate: whether to look for the layer at which outputs differ first.
         """
         if not self.is_built:
             return []
-        state = self._state_for(its.description)
+        draws_same = self._draws_same(its.description)
         try:
-            self._copy_weights(clone, its.description)
-            evaluate = graphs.evaluator(clone, self.values, on=self.on, state=state)
-            with changed(self.belongings.variables() if self.on is None else []):
+            clone.set_weights(self.model.get_weights())
+            if draws_same:
+                graphs.set_values(its.description.seeds(),
+                                  graphs.values_of(self.description.seeds()))
+            evaluate = graphs.evaluator(clone, self.values)
+            with changed(self.belongings.variables()):
                 suspects = self._differing(evaluate())
             outputs = evaluate() if suspects else self.outputs
         except Exception as error:
             texts = PREDICT, 'predict', 'outputs', summary(error)
         else:
             differing = self._differing(outputs)
-            random = self._random_among(differing, state)
+            random = self._random_among(differing, draws_same)
             self.not_compared += [f'{self._name_of(i)} (random)' for i in random]
             if random == differing:
-                return self._effects(its, state, [i for i in suspects
-                                                  if i not in differing])
+                return self._effects(its, draws_same, [i for i in suspects
+                                                       if i not in differing])
             texts = (NUMBERS, 'outputs', "the original's",
                      distance(self.outputs, outputs))
-        layer = (self._first_layer_to_differ(clone, its.description, state)
-                 if locate else '')
+        layer = self._first_layer_to_differ(clone, its.description) if locate else ''
         return [Difference(texts[0], layer, *texts[1:])]
-
-    def _copy_weights(self, clone, its):
-        """With a clone built on tensors, the layers from which these come have
-        weights of their own, which stay as they are."""
-        if self.on is None:
-            clone.set_weights(self.model.get_weights())
-            return
-        for key, layer in self.description.layers.items():
-            if not graphs.is_network(layer) and key in its.layers:
-                its.layers[key].set_weights(layer.get_weights())
 
     def _name_of(self, i):
         if i >= len(self.model.outputs):
@@ -165,13 +143,11 @@ class Original:
         layer, _, k = self.model.outputs[i]._keras_history
         return f'output {k} of {layer.name}'
 
-    def _effects(self, its, state, suspects):
+    def _effects(self, its, draws_same, suspects):
         """Finds where a change of the variables of one of the models changes the
         other one: at `suspects`, the outputs of the clone have changed."""
-        if self.on is not None:
-            return []
         found = []
-        if self._random_among(suspects, state) != suspects:
+        if self._random_among(suspects, draws_same) != suspects:
             found.append(Difference(SHARING, '', 'what it computes from',
                                     'variables of its own', "the original's"))
         if changed_by(self.belongings, its):
@@ -180,20 +156,19 @@ class Original:
                 'no change', 'other values'))
         return found
 
-    def _first_layer_to_differ(self, clone, its, state):
+    def _first_layer_to_differ(self, clone, its):
         """Returns the first layer whose outputs or masks are not the original's."""
         pairs = self.description.partners(its)
-        other_state, = self._other_states(state, 1)
+        draws_same = self._draws_same(its)
 
         def differ(count):
             nodes, others = zip(*pairs[:count])
             if list(map(_has_masks, nodes)) != list(map(_has_masks, others)):
                 return True
-            expected, again = (
-                graphs.evaluator(self.model, self.values, nodes, state=each)()
-                for each in ((), other_state))
+            evaluate = graphs.evaluator(self.model, self.values, nodes)
+            expected, (again,) = evaluate(), self._again(evaluate, draws_same, 1)
             try:
-                got = graphs.evaluator(clone, self.values, others, self.on, state)()
+                got = graphs.evaluator(clone, self.values, others)()
             except Exception:
                 return True
             return len(expected) != len(got) or not all(
@@ -202,8 +177,6 @@ class Original:
 
         count = first_that_holds(differ, len(pairs))
         return graphs.layer_of(pairs[count - 1][0]).name if count else ''
-
-    # Training
 
     def compare_training(self, clone, its, same_graph):
         """Compares losses, outputs in training and the weights after one step.
@@ -216,7 +189,7 @@ class Original:
         """
         if not self.is_built:
             return []
-        state = self._state_for(its.description)
+        draws_same = self._draws_same(its.description)
         try:
             targets = graphs.draw_targets(
                 self.model, self.outputs[:len(self.model.outputs)])
@@ -225,7 +198,7 @@ class Original:
             self.not_compared.append(f'training ({summary(error)})')
             return []
         try:
-            got, _ = graphs.train_once(clone, self.values, targets, state, noise)
+            got, _ = graphs.train_once(clone, self.values, targets, noise)
         except Exception as error:
             return [Difference(NUMBERS, '', 'training', "as the original's",
                                summary(error))]
@@ -233,10 +206,9 @@ class Original:
             others = got.get(what, [])
             if all_close(mine, others) or what == graphs.STEPPED and not same_graph:
                 continue
-            again = [
-                graphs.train_once(self.model, self.values, targets, other, noise)[0]
-                for other in self._other_states(state)]
-            if all(all_close(mine, drawn[what]) for drawn in again):
+            again = self._again(lambda: graphs.train_once(
+                self.model, self.values, targets, noise), draws_same)
+            if all(all_close(mine, drawn[what]) for drawn, _ in again):
                 return [Difference(NUMBERS, self._layer_of(what, mine, others), what,
                                    "the original's", distance(mine, others))]
             self.not_compared.append(f'{what} (random)')
@@ -248,8 +220,6 @@ class Original:
         places = [i for i, (x, y) in enumerate(zip(expected, got))
                   if what == graphs.STEPPED and not arrays_close(x, y)]
         return self.description.layer_of_weight(places[0]) if places else ''
-
-    # Initializers
 
     def kept_weights(self, clone, other_values):
         """Finds the weights that a new clone should have drawn anew and has not.
@@ -280,8 +250,6 @@ class Original:
                                    f'weight {i} of the model', 'drawn anew',
                                    "the original's numbers")]
         return []
-
-    # Saving
 
     def compare_saving(self, clone):
         """Saves and loads a clone with the same weights, if the model can be saved

@@ -14,9 +14,6 @@ ATOMS = (type(None), bool, int, float, complex, str, bytes)
 DEPTH = 12
 
 
-# Arrays
-
-
 def arrays_close(x, y):
     """Returns whether two arrays agree in shape and, within rounding, in numbers."""
     if x.shape != y.shape:
@@ -46,9 +43,6 @@ def distance(expected, got):
 def is_numeric(array):
     """Returns whether an array holds numbers or booleans, not strings."""
     return array.dtype.kind in 'fiub'
-
-
-# Structures
 
 
 def leaves_of(value, as_leaf=lambda value: None, place='', depth=DEPTH):

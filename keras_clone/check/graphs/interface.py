@@ -35,6 +35,14 @@ class Graphs:
         masks_of(node): input masks and output masks, None for each missing.
         shapes_of(node): the shapes, and other properties, of the outputs.
         fresh_names(seed): the context of `fresh_state`, but for Python and NumPy.
+        evaluator(model, values, nodes=None): a function that returns, at each call,
+            a list of arrays: the outputs of the model, or of some of its nodes, and
+            the masks that go with them. `values` are arrays for the inputs.
+        train_once(model, values, targets=None, noise=None): computes the losses and
+            one step of gradient descent, and leaves the model unchanged. Returns a
+            dict {what: list of arrays}, with the weights under `STEPPED`, empty if
+            there is nothing to compare; and the random numbers that were drawn, if
+            they can be given to another model as `noise`.
     """
 
     # Whether a clone may have a mask where the original has none.
@@ -60,18 +68,13 @@ class Graphs:
     def as_array(self, value):
         """Returns a tensor of the backend that has a value as an array, or None."""
 
-    # Models and their layers
-
     def is_current(self, model):
         """Returns whether a model was built in the state that is current now."""
         return True
 
     def inner_layers(self, layer):
-        """Returns the layers that a layer or network holds.
-
-        # Returns
-            A list of pairs (label that the layer in a clone has as well, layer).
-        """
+        """Returns the layers that a layer or network holds: a list of pairs (label
+        that the layer in a clone has as well, layer)."""
         if self.is_network(layer):
             return [(each.name, each) for each in self.layers_of(layer)]
         return self.held_layers(layer)
@@ -90,8 +93,6 @@ class Graphs:
         """Returns the states of the random number generators that a layer has."""
         return []
 
-    # Nodes
-
     def ordered_nodes(self, model):
         """Returns the nodes of a model, inputs first, each after those that it
         depends on; none for a model that is not built."""
@@ -105,27 +106,20 @@ class Graphs:
         layers = [self.layer_of(node) for node in nodes]
         inputs = [x for x in self.graph_of(model).inputs
                   if any(x._keras_history[0] is layer for layer in layers)]
+        if len(inputs) == len(nodes):
+            return None
         return keras.models.Model(inputs, [x for node in nodes
                                            for x in node.output_tensors])
 
     def counting_ops(self, function):
-        """Calls a function and counts the ops that it adds to the backend's graph.
-
-        # Returns
-            A pair (what the function returned, `Counter` of the types of ops); it is
-            empty where building a model adds none, or none that can be listed.
-        """
+        """Returns a pair: what a function returned, and a `Counter` of the types of
+        ops that it added to the backend's graph, as far as they can be listed."""
         return function(), collections.Counter()
-
-    # Computing
 
     @contextlib.contextmanager
     def fresh_state(self, seed=0):
-        """Context in which nothing was built yet: names start at number 1.
-
-        # Arguments
-            seed: for the random numbers from which Keras draws the seeds of
-                initializers. Their previous state is restored afterwards.
+        """Context in which nothing was built yet: names start at number 1, and
+        Keras draws the seeds of initializers from numbers that `seed` determines.
         """
         states = random.getstate(), np.random.get_state()
         random.seed(seed)
@@ -142,40 +136,9 @@ class Graphs:
         has a value of its own."""
         return values
 
-    def evaluator(self, model, values, nodes=None, on=None, state=()):
-        """Returns a function that computes the outputs of a model at each call.
-
-        # Arguments
-            model: a `Model` that is built.
-            values: list of arrays, one for each input.
-            nodes: list of nodes of the model, to compute their outputs instead.
-            on: list of the tensors that the model was built on, if it was.
-            state: list of pairs (variable, value to use in place of its own).
-
-        # Returns
-            A function without arguments that returns a list of arrays: the outputs
-            of the model or of the nodes, and the masks that go with them.
-        """
-
     def draw_targets(self, model, outputs, seed=0):
         """Returns drawn targets for the loss that a model was compiled with, None
         if there is no loss, or none that accepts them."""
-
-    def train_once(self, model, values, targets=None, state=(), noise=None):
-        """Computes the losses of a model and one step of gradient descent.
-
-        The model is unchanged afterwards.
-
-        # Arguments
-            model, values, state: see `evaluator`.
-            targets: list of arrays, see `draw_targets`.
-            noise: list of arrays to take for the random numbers that are drawn.
-
-        # Returns
-            A pair: a dict {what: list of arrays}, with the weights under `STEPPED`
-            (empty if there is nothing to compare in training); the random numbers,
-            if they can be given to another model.
-        """
 
     def reloaded(self, model, objects):
         """Saves a model to a file and loads it, with custom objects."""

@@ -147,8 +147,7 @@ class Keras2Graphs(Graphs):
             importlib.import_module(f'keras.backend.{K.backend()}_backend'),
             '_UID_PREFIXES', collections.defaultdict(int))
 
-    def evaluator(self, model, values, nodes=None, on=None, state=()):
-        """There are no generators with a state."""
+    def evaluator(self, model, values, nodes=None):
         if nodes is None:
             histories = [x._keras_history for x in model.outputs]
             tensors = model.outputs + _tensors(
@@ -156,7 +155,7 @@ class Keras2Graphs(Graphs):
         else:
             tensors = [x for node in nodes for x in
                        list(node.output_tensors) + _tensors(node.output_masks)]
-        compute = function_of(_feeds(model, values, on), tensors,
+        compute = function_of(_feeds(model, values), tensors,
                               0 if model.uses_learning_phase else None)
 
         def compute_from_start():
@@ -170,7 +169,7 @@ class Keras2Graphs(Graphs):
         return [value if _is_fed(tensor) else function_of([], [tensor])()[0]
                 for tensor, value in zip(model.inputs, values)]
 
-    def train_once(self, model, values, targets=None, state=(), noise=None):
+    def train_once(self, model, values, targets=None, noise=None):
         """A clone is not compiled, so there is no loss that takes targets: the loss
         is the mean square of the outputs, added to the model's own losses. Only the
         weights of `_trained` take the step; the others follow their updates."""
@@ -238,9 +237,6 @@ def _layers_in(label, value):
             for pair in _layers_in(f'{label}[{key!r}]', each)]
 
 
-# Tensors and ops
-
-
 def _tensors(masks):
     """Returns the tensors among masks, each a tensor or None.
 
@@ -262,9 +258,6 @@ def current_graph():
 
 def _sets_value(op):
     return op.type in ASSIGN and op.inputs[1].op.type == 'Placeholder'
-
-
-# A fresh state
 
 
 @contextlib.contextmanager
@@ -326,13 +319,8 @@ def session(graph):
     return v1.Session(graph=graph, config=config)
 
 
-# Outputs
-
-
-def _feeds(model, values, on=None):
+def _feeds(model, values):
     """Returns what to feed: a list of pairs (tensor, array)."""
-    if on is not None:
-        return list(zip(on, values))
     return [(x, value) for x, value in zip(model.inputs, values) if _is_fed(x)]
 
 
@@ -366,9 +354,6 @@ def function_of(feeds, tensors, learning_phase=None, updates=()):
         computed.update((id(x), y) for x, y in zip(wanted, function(values)))
         return [np.asarray(computed[id(each)]) for each in tensors]
     return compute
-
-
-# Training
 
 
 def _trained(model):

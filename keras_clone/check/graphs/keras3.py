@@ -107,17 +107,11 @@ class Keras3Graphs(Graphs):
         return found
 
     def values_of(self, variables):
-        return [ops.convert_to_numpy(each.value) for each in variables]
+        return [np.array(ops.convert_to_numpy(each.value)) for each in variables]
 
     def set_values(self, variables, values):
         for variable, value in zip(variables, values):
             variable.assign(value)
-
-    def first_nodes(self, model, nodes):
-        """Not every release can make a model of inputs only."""
-        if all(node.is_input for node in nodes):
-            return None
-        return super().first_nodes(model, nodes)
 
     def layer_of(self, node):
         return node.operation
@@ -146,19 +140,17 @@ class Keras3Graphs(Graphs):
     def seeds_of(self, layer):
         return [each.state for each in getattr(layer, '_seed_generators', [])]
 
-    def evaluator(self, model, values, nodes=None, on=None, state=()):
+    def evaluator(self, model, values, nodes=None):
         """It returns as many masks as outputs, with an empty array in place of each
         missing mask."""
-        if nodes is None and on is None:
+        if nodes is None:
             values = self._packed(model, '_inputs_struct', values)
         else:
-            graph = self.graph_of(model)
-            tensors = (graph.outputs if nodes is None else
-                       [x for node in nodes for x in node.output_tensors])
-            model = keras.Model(on or graph.inputs, tensors)
+            model = keras.Model(self.graph_of(model).inputs, [
+                x for node in nodes for x in node.output_tensors])
 
         def compute():
-            with keras.StatelessScope(state):
+            with keras.StatelessScope():
                 outputs = tree.flatten(model(values, training=False))
                 masks = [get_keras_mask(x) for x in outputs]
                 return [np.empty(0) if x is None else ops.convert_to_numpy(x)
@@ -183,7 +175,7 @@ class Keras3Graphs(Graphs):
                 return targets
         return None
 
-    def train_once(self, model, values, targets=None, state=(), noise=None):
+    def train_once(self, model, values, targets=None, noise=None):
         """With targets, the loss is the one that the model was compiled with; if
         there are none, it is the mean square of the outputs. The model's own losses
         are added."""
@@ -192,8 +184,8 @@ class Keras3Graphs(Graphs):
         inputs = self._packed(model, '_inputs_struct', values)
 
         def compute(tensors):
-            mapping = list(state) + list(zip(trained, tensors))
-            with keras.StatelessScope(mapping, collect_losses=True) as scope:
+            with keras.StatelessScope(list(zip(trained, tensors)),
+                                      collect_losses=True) as scope:
                 outputs = model(inputs, training=True)
                 own_loss = _total(model.losses)
                 loss = own_loss + _objective(model, outputs, targets)
