@@ -150,7 +150,7 @@ def _compare(original, clone, earlier, locate=True, training=True, facts_again=N
     if not isinstance(clone, Model):
         return [Difference(GRAPH, '', 'what cloning returns', 'a `Model`',
                            shortened(repr(clone)))]
-    its = Belongings(Description(clone, like=original.description))
+    its = Belongings(clone, original.description)
     numbers = original.compare_outputs(clone, its, locate)
     in_graph = differences(original.description, its.description, facts_again)
     if training and not numbers:

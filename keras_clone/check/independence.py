@@ -25,25 +25,21 @@ class Belongings:
     """What belongs to one model only.
 
     # Arguments
-        description: the `Description` of the model.
+        model, like: see `Description`.
 
     # Attributes
+        description: the `Description` of the model.
         parts: dict: id -> (path of the nearest layer, what belongs to the model: a
             layer, variable or tensor, or a container among the arguments of a call).
     """
 
-    def __init__(self, description):
-        self.description = description
+    def __init__(self, model, like=None):
+        self.description = description = Description(model, like)
         self.parts = held_by(description.located_layers())
         for (key, _), node in description.nodes.items():
             for arguments in graphs.arguments_of(node):
                 for each in _containers(arguments):
                     self.parts[id(each)] = description.paths[key], each
-
-    @classmethod
-    def of(cls, model):
-        """Returns those of a `Model`."""
-        return cls(Description(model))
 
     def variables(self):
         """Returns the variables among the parts."""

@@ -4,7 +4,6 @@ import types
 import numpy as np
 
 from . import random_values
-from .description import Description
 from .difference import (GRAPH, NUMBERS, PREDICT, SAVING, SHARING, Difference,
                          ModelError)
 from .graphs import graphs
@@ -32,8 +31,8 @@ class Original:
 
     def __init__(self, model, inputs=None, seed=0, draw_weights=False):
         self.model = model
-        self.description = Description(model)
-        self.belongings = Belongings(self.description)
+        self.belongings = Belongings(model)
+        self.description = self.belongings.description
         self.is_built = graphs.graph_of(model) is not None
         if not self.is_built:
             self.not_compared = ['outputs (the model is not built: it has none yet)']

@@ -19,7 +19,7 @@ from keras.engine.base_layer import Node
 from keras.engine.network import Network
 from keras.models import Sequential
 
-from .interface import Graphs
+from . import Graphs
 
 # Types of ops that read, set and feed values, and are no part of a model.
 NOT_COUNTED = ('Placeholder', 'PlaceholderWithDefault', 'IsVariableInitialized',
@@ -265,7 +265,7 @@ def _fresh_graph(seed):
     import tensorflow as tf
     from keras.backend import tensorflow_backend
     if tf.executing_eagerly():
-        with _fresh_keras_graph(), _tensorflow_seed(seed):
+        with _fresh_keras_graph(seed):
             yield
         return
     with tf.Graph().as_default() as graph, session(graph):
@@ -279,28 +279,23 @@ def _fresh_graph(seed):
 
 
 @contextlib.contextmanager
-def _fresh_keras_graph():
-    """TensorFlow 2: a new graph in place of the one in which Keras builds."""
+def _fresh_keras_graph(seed):
+    """TensorFlow 2: a new graph in place of the one in which Keras builds. What
+    initializers draw depends on TensorFlow's own seed as well."""
+    import tensorflow as tf
     from keras.backend import tensorflow_backend
+    from tensorflow.python.eager.context import context
     from tensorflow.python.framework.func_graph import FuncGraph
     from tensorflow.python.keras import backend
     graph = FuncGraph('keras_graph')
-    with mock.patch.object(backend, '_GRAPH', graph), mock.patch.object(
-            tensorflow_backend, '_LEARNING_PHASE_CACHE', {}):
-        yield
-    backend._GRAPH_LEARNING_PHASES.pop(graph, None)
-
-
-@contextlib.contextmanager
-def _tensorflow_seed(seed):
-    """TensorFlow 2: what initializers draw depends on its own seed as well."""
-    import tensorflow as tf
-    from tensorflow.python.eager.context import context
     old = {name: vars(context()).get(name) for name in ('_seed', '_rng')}
     tf.compat.v2.random.set_seed(seed)
     try:
-        yield
+        with mock.patch.object(backend, '_GRAPH', graph), mock.patch.object(
+                tensorflow_backend, '_LEARNING_PHASE_CACHE', {}):
+            yield
     finally:
+        backend._GRAPH_LEARNING_PHASES.pop(graph, None)
         vars(context()).update(old)
 
 

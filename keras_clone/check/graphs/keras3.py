@@ -23,7 +23,7 @@ from keras.src.ops.symbolic_arguments import SymbolicArguments
 from keras.src.trainers.compile_utils import CompileLoss
 from keras.src.utils.tracking import Tracker
 
-from .interface import Graphs
+from . import Graphs
 
 
 class Keras3Graphs(Graphs):
