@@ -14,17 +14,10 @@ LARGEST, SURROUNDINGS = 50, 16
 
 
 class Clone(typing.NamedTuple):
-    """A clone of the model, or the attempt to make one.
-
-    # Attributes
-        heading: the text above it.
-        outline: see `outline.outline`; None if cloning raises. A call of which
-            `made` is False was never made.
-        outcome: what `check_clone` found.
-        layer: the layer at which it first differs from the original; may be empty.
-        reason: one line; empty for a faithful clone.
-    """
-    heading: str
+    """A clone of the model, or the attempt to make one, and the `Report` on it."""
+    heading: str    # The text above it.
+    # See `outline.outline`; None if cloning raises. A call of which `made` is False
+    # was never made.
     outline: typing.Optional[list]
     outcome: str = FAITHFUL
     layer: str = ''
@@ -32,23 +25,15 @@ class Clone(typing.NamedTuple):
 
 
 class Box(typing.NamedTuple):
-    """A call of a layer.
-
-    # Attributes
-        kind: the class of the layer.
-        name: the name of the layer.
-        state: `present`; `missing` or `added`, if only the model or only the clone
-            has it; `absent`, if there is no clone.
-        notes: list of pairs (text, `quiet` or `bad`).
-        shared: whether the layer, or a part of it, is used elsewhere as well.
-        first: whether the clone first differs from the model here.
-    """
-    kind: str
+    """A call of a layer."""
+    kind: str       # The class of the layer.
     name: str
+    # `present`; `missing` or `added`, if only the model or only the clone has it;
+    # `absent`, if there is no clone.
     state: str
-    notes: list
-    shared: bool
-    first: bool
+    notes: list     # Pairs (text, `quiet` or `bad`).
+    shared: bool    # Whether the layer, or a part of it, is used elsewhere as well.
+    first: bool     # Whether the clone first differs from the model here.
 
 
 # A tensor between two calls. `tensor` and `mask` are states, see `Box`; the mask is
@@ -65,22 +50,18 @@ Graph = collections.namedtuple('Graph', 'calls masks')
 
 
 def columns_of(title, model, clones):
-    """Returns what a picture shows.
+    """Returns what a picture shows: a list of `Column`s, that of the model first.
 
     # Arguments
         title: what the model is called.
         model: the outline of the model.
         clones: list of `Clone`s.
-
-    # Returns
-        List of `Column`s, that of the model first.
     """
     mine, *others = graphs = [_graph(model)] + [
         _graph(each.outline or [], model) for each in clones]
     calls = list(dict.fromkeys(key for graph in graphs for key in graph.calls))
     tensors = list(dict.fromkeys(key for graph in graphs for key in graph.masks))
-    differing = [key for key in (_first_difference(each) for each in clones)
-                 if key in mine.calls]
+    differing = [key for key in map(_first_difference, clones) if key in mine.calls]
     shown = _surroundings(calls, tensors, differing)
     notes = [(title, 'quiet')]
     if not calls:
@@ -97,7 +78,13 @@ def columns_of(title, model, clones):
 
 
 def _graph(outline, original=()):
-    keys = _keys(outline, original)
+    """Returns the `Graph` of an outline: where a clone has another name for a layer
+    of the same kind at the same place, the key has the name in the original."""
+    keys, known = list(map(_key, outline)), set(map(_key, original))
+    for i, (call, other) in enumerate(zip(outline, original)):
+        if (keys[i] not in known and _key(other) not in keys and
+                call['kind'] == other['kind']):
+            keys[i] = _key(other)
     masks = {}
     for key, call in zip(keys, outline):
         alike = collections.Counter()
@@ -107,18 +94,6 @@ def _graph(outline, original=()):
             alike[start] += 1
     return Graph({key: call for key, call in zip(keys, outline)
                   if call.get('made', True)}, masks)
-
-
-def _keys(outline, original):
-    """Returns the keys of calls: where a clone has another name for a layer of the
-    same kind at the same place, the key has the name in the original."""
-    keys = [_key(call) for call in outline]
-    known = set(map(_key, original))
-    for i, (call, other) in enumerate(zip(outline, original)):
-        if (keys[i] not in known and _key(other) not in keys and
-                call['kind'] == other['kind']):
-            keys[i] = _key(other)
-    return keys
 
 
 def _key(call):
@@ -183,13 +158,13 @@ def _box(key, mine, its, clone):
         notes.insert(0, (f"named {its['name']}", 'quiet'))
     if state in ('missing', 'added'):
         notes.append((state if state == 'missing' else 'not in the model', 'bad'))
-    is_first = clone is not None and mine and key == _first_difference(clone)
+    is_first = bool(clone and mine and key == _first_difference(clone))
     if is_first:
         what = 'cloning fails here' if clone.outcome == CRASH else 'first difference'
         inner = clone.layer.partition('/')[2]
         notes.append((f'{what}: {inner}' if inner else what, 'bad'))
     shared = call['calls'] > 1 or bool(call['shares_with'])
-    return Box(call['kind'], key[0], state, notes, shared, bool(is_first))
+    return Box(call['kind'], key[0], state, notes, shared, is_first)
 
 
 def _sharing(mine, its):

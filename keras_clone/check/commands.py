@@ -26,10 +26,6 @@ from .processes import Failure
 # A line of `status`: what is used, its release, its file or folder; may be empty.
 Fact = collections.namedtuple('Fact', 'name release place')
 
-# Environment variables: they keep the backends from writing messages, and Theano
-# from optimizing what is computed only once.
-ENVIRONMENT = {'TF_CPP_MIN_LOG_LEVEL': '3', 'THEANO_FLAGS': 'optimizer=fast_compile'}
-
 
 class Commands(click.Group):
     """Commands that fail with one line and exit status 2, on Ctrl-C with 130.
@@ -58,18 +54,17 @@ def main():
 @main.command()
 def status():
     """Show which Keras is used and what is overlaid."""
-    with _quiet():
-        try:
-            facts = _facts()
-        except Failure as failure:
-            facts = [Fact('Keras', failure.message, ''),
-                     Fact('Python', platform.python_version(), '')]
-        rows = keras_clone.status()
+    be_quiet()
+    try:
+        facts = _facts()
+    except Failure as failure:
+        facts = [Fact('Keras', failure.message, ''),
+                 Fact('Python', platform.python_version(), '')]
     for fact in facts:
         text = ', '.join(filter(None, [fact.release, fact.place]))
         click.echo(f'{fact.name:8} {text}')
     click.echo()
-    for row in rows:
+    for row in keras_clone.status():
         why = row['reason'] or (row['file'] if row['state'] == 'active' else '')
         click.echo(f"{row['module']}: {row['state']}" + (f' ({why})' if why else ''))
 
@@ -86,10 +81,8 @@ def status():
 @click.option('--verbose', '-v', is_flag=True, help='Print every difference found.')
 @click.option('--svg', metavar='FILE',
               help='Draw MODEL and its clones side by side in this .svg file.')
-@click.option('--lines', is_flag=True, hidden=True)
-@click.option('--outlines', is_flag=True, hidden=True)
 @click.pass_context
-def check(context, model, only, seed, as_json, verbose, svg, lines, outlines):
+def check(context, model, only, seed, as_json, verbose, svg):
     """Clone a model with the released function and with this one.
 
     Reports for each clone whether it is faithful and, if not, at which layer it
@@ -116,10 +109,6 @@ def check(context, model, only, seed, as_json, verbose, svg, lines, outlines):
     Exit status: 0 if the active clone_model is faithful everywhere, 1 if it is not,
     2 if nothing could be checked, 130 after Ctrl-C.
     """
-    if lines:
-        with _quiet():
-            processes.write_lines(_found(model, only, seed, outlines))
-        return
     subjects.refuse_wrong(model, only)
     if svg is not None:
         _refuse_svg(svg, model)
@@ -127,8 +116,7 @@ def check(context, model, only, seed, as_json, verbose, svg, lines, outlines):
     columns = {'Released': 'released'}
     if not inactive:
         columns['keras-clone'] = 'active'
-    outlines = {key: rows[0][key].pop('outlines') for key in columns.values()
-                } if svg is not None else {}
+    outlines = {key: rows[0][key].pop('outlines', None) for key in columns.values()}
     faithful = {key: sum(row[key]['outcome'] == 'faithful' for row in rows)
                 for key in ('released', 'active')}
     if as_json:
@@ -150,9 +138,6 @@ def check(context, model, only, seed, as_json, verbose, svg, lines, outlines):
         context.exit(1)
 
 
-# What is printed
-
-
 def _print_table(rows, columns):
     """Prints what was found; `columns` has the key in a row for each heading."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False,
@@ -162,9 +147,8 @@ def _print_table(rows, columns):
     for row in rows:
         cells = [Text(row['description'])]
         for result in (row[key] for key in columns.values()):
-            is_faithful = result['outcome'] == 'faithful'
-            cells.append(Text(result['outcome'],
-                              style='green' if is_faithful else 'red'))
+            style = 'green' if result['outcome'] == 'faithful' else 'red'
+            cells.append(Text(result['outcome'], style))
             if result['layer']:
                 cells[-1].append(' at ' + result['layer'], style='default')
         table.add_row(*cells)
@@ -185,25 +169,13 @@ def _print_notes(rows, columns, with_differences):
             click.echo(f'Not compared, {where}: {texts}.\n')
 
 
-# The environment
-
-
-@contextlib.contextmanager
-def _quiet():
-    """Context without the warnings of Keras, NumPy and the backends."""
-    added = ENVIRONMENT.keys() - os.environ.keys()
-    logger = logging.getLogger('tensorflow')
-    level = logger.level
-    os.environ.update({name: ENVIRONMENT[name] for name in added})
-    logger.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter('ignore')
-            yield
-    finally:
-        logger.setLevel(level)
-        for name in added:
-            os.environ.pop(name)
+def be_quiet():
+    """Hides the warnings of Keras, NumPy and the backends in this process, and keeps
+    Theano from optimizing what is computed only once."""
+    os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
+    os.environ.setdefault('THEANO_FLAGS', 'optimizer=fast_compile')
+    logging.getLogger('tensorflow').setLevel(logging.ERROR)
+    warnings.simplefilter('ignore')
 
 
 @contextlib.contextmanager
@@ -243,13 +215,10 @@ def _facts():
 
 def _why_inactive():
     """Returns why the released `clone_model` is active; empty if this one is."""
-    inactive = [row for row in keras_clone.status() if row['state'] != 'active']
-    if not inactive:
-        return ''
-    return ', '.join(filter(None, [inactive[0]['state'], inactive[0]['reason']]))
-
-
-# Checking
+    for row in keras_clone.status():
+        if row['state'] != 'active':
+            return ', '.join(filter(None, [row['state'], row['reason']]))
+    return ''
 
 
 def _checked(model, only, seed, outlines=False):
@@ -261,21 +230,24 @@ def _checked(model, only, seed, outlines=False):
     # Returns
         A tuple: the `Fact`s, why this function is not active, the rows of the table.
     """
+    console = Console(stderr=True)
     if model is not None:
         subjects.warn_of_code(model)
-        if Console(stderr=True).is_terminal:
+        if console.is_terminal:
             click.echo(f'Cloning {model} ...', err=True)
-    arguments = ['--seed', str(seed), '--only', only or '']
-    arguments += ['--outlines', '--'] if outlines else ['--']
-    arguments += [] if model is None else [model]
+    arguments = [model, only, seed, outlines]
     with processes.started(arguments) as active, processes.started(
             arguments, 'The released function could not be checked: ',
             stderr=subprocess.DEVNULL,
             env=dict(os.environ, KERAS_CLONE='off')) as released:
         start = next(active)
         both = not start['inactive'] and next(released)
-        rows = []
-        for name, text in _with_progress(start['models']):
+        models, rows = start['models'], []
+        # One model has no progress bar: its builder may print. A disabled `track` of
+        # rich would print an empty line.
+        if len(models) > 1 and console.is_terminal:
+            models = track(models, 'Cloning', console=console, transient=True)
+        for name, text in models:
             result = next(active)
             rows.append({'model': name, 'description': text,
                          'released': next(released) if both else result,
@@ -283,22 +255,14 @@ def _checked(model, only, seed, outlines=False):
     return [Fact(*each) for each in start['facts']], start['inactive'], rows
 
 
-def _with_progress(values):
-    """Returns values; on a terminal, a progress bar shows how many are left.
-
-    There is none for one value, which may be a model whose builder prints.
-    """
-    console = Console(stderr=True)
-    if len(values) == 1 or not console.is_terminal:
-        return values  # A disabled `track` of rich would print an empty line.
-    return track(values, 'Cloning', console=console, transient=True)
+def answer(*arguments):
+    """Writes what one of the processes finds out, for `_checked`: first what is
+    checked and with what, then for each model whether it is faithful."""
+    be_quiet()
+    processes.write_lines(_found(*arguments))
 
 
 def _found(model, only, seed, with_outlines):
-    """Yields what one of the processes finds out, for `_checked`.
-
-    First what is checked and with what, then for each model whether it is faithful.
-    """
     facts, inactive = _facts(), _why_inactive()
     from keras.models import clone_model
     from .faithfulness import ModelError, check_clone
@@ -319,9 +283,6 @@ def _found(model, only, seed, with_outlines):
             advice = subjects.advice(error.__context__) if subject.is_file else ''
             raise Failure(f'{subject.name}: {error}{advice}')
         yield result
-
-
-# Drawing
 
 
 def _refuse_svg(path, model):

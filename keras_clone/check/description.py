@@ -4,7 +4,6 @@ A description knows layers by their names, tensors by the calls that return them
 those of a model and its clone are equal, although nothing in one is in the other.
 """
 import collections
-import inspect
 
 import keras
 import numpy as np
@@ -17,7 +16,6 @@ from .values import ATOMS, NOTHING, leaves_of, same, text_of
 # Groups of facts, the most important first.
 PARTS, CONNECTIONS, ARGUMENTS, ANSWERS = range(4)
 AT_PLACE = 'layer at place'
-
 
 # A call of a layer. network: the key of the network it is in. number: from 0.
 Call = collections.namedtuple('Call', 'network number')
@@ -56,8 +54,6 @@ class Description:
 
     # Arguments
         model: a `Model`.
-        on: list of the tensors that it was built on, if it was, or that stand for
-            these in the original: what leads to them is left out.
         like: the `Description` of the original, if it is that of a clone: a layer
             that has only another name has the key of the one in its place.
 
@@ -70,21 +66,20 @@ class Description:
         nodes: dict: (key, `Call`) -> node.
     """
 
-    def __init__(self, model, on=None, like=None):
-        self.model, self.on, self._like = model, on, like
+    def __init__(self, model, like=None):
+        self.model, self._like = model, like
         self.layers, self.paths, self.nodes = {}, {}, {}
-        self._facts, self._is_complete = {}, False
-        self._keys, self._weights, self._inner = {}, {}, set()
-        self._left_out = layers_up_to(on or [])
-        self._tensors = {id(x): Label(f'input {i} of the model')
-                         for i, x in enumerate(on or [])}
+        self._facts, self._shared, self._keys, self._weights = {}, {}, {}, {}
+        self._tensors = {}
         self._add_layer((), '', model)
         self._find_calls()
 
     @property
     def facts(self):
-        if not self._is_complete:
-            self._is_complete = True
+        if not self._facts:
+            for key, other in self._shared.items():
+                self._set(PARTS, key, 'sharing', Label(
+                    f'the layer that is also {self.paths[other]}', other))
             for key, layer in self.layers.items():
                 self._describe(key, layer)
             for (key, call), node in self.nodes.items():
@@ -119,28 +114,20 @@ class Description:
         for place, leaf in leaves_of(value, self._leaf, what):
             self._set(group, key, place + after, leaf)
 
-    # Layers
-
     def _add_layer(self, key, path, layer):
         if id(layer) in self._keys:
-            also = self.paths[self._keys[id(layer)]]
-            self._set(PARTS, key, 'sharing',
-                      Label(f'the layer that is also {also}',
-                            self._keys[id(layer)]))
+            self._shared[key] = self._keys[id(layer)]
             return
-        self._set(PARTS, key, 'sharing', Label('a layer of its own'))
         self._keys[id(layer)] = key
         self.layers[key], self.paths[key] = layer, path
         for label, each in self._labelled(key, layer):
-            if id(each) not in self._left_out:
-                if not graphs.is_network(layer):
-                    self._inner.add(key + (label,))
-                self._add_layer(key + (label,),
-                                f'{path}/{each.name}' if path else each.name, each)
+            self._add_layer(key + (label,),
+                            f'{path}/{each.name}' if path else each.name, each)
 
     def _labelled(self, key, layer):
+        """Returns the layers in one, with their labels; see `like`."""
         pairs = graphs.inner_layers(layer)
-        other = self._like and self.on is None and self._like.layers.get(key)
+        other = self._like and self._like.layers.get(key)
         if not (other and graphs.is_network(other) and graphs.is_network(layer)):
             return pairs
         own, wanted = dict(pairs), graphs.inner_layers(other)
@@ -151,6 +138,7 @@ class Description:
                 for (label, each), (name, one) in zip(pairs, wanted)]
 
     def _describe(self, key, layer):
+        self._set(PARTS, key, 'sharing', Label('a layer of its own'))
         self._set(PARTS, key, 'class', type(layer))
         for name in graphs.FLAGS:
             self._set(PARTS, key, name, getattr(layer, name, None))
@@ -163,32 +151,25 @@ class Description:
         if not key:
             for what, value in graphs.settings_of(layer).items():
                 self._set_leaves(PARTS, key, what, value)
-        if key or self.on is None:
-            for what, value in _answers_of(layer):
-                is_answer = not isinstance(value, Raised)
-                self._set(ANSWERS, key, what, ANSWERED if is_answer else value)
-                if is_answer:
-                    self._set_leaves(ANSWERS, key, what + ':', value)
-            if key in self._inner:  # Keras numbers these names.
-                self._facts.pop((ANSWERS, key, 'configuration: name'), None)
+        for what, value in _answers_of(layer):
+            is_answer = not isinstance(value, Raised)
+            self._set(ANSWERS, key, what, ANSWERED if is_answer else value)
+            if is_answer:
+                self._set_leaves(ANSWERS, key, what + ':', value)
+        holder = self.layers.get(key[:-1], layer)
+        if not graphs.is_network(holder):   # Keras numbers the names in it.
+            self._facts.pop((ANSWERS, key, 'configuration: name'), None)
 
     def _describe_network(self, key, network):
         self._set(PARTS, key, 'name', Label(network.name))
-        names = [each.name for each in graphs.layers_of(network)
-                 if id(each) not in self._left_out]
-        for i, name in enumerate(names):
-            self._set(PARTS, key, f'{AT_PLACE} {i}', Label(name))
-        graph = graphs.graph_of(network)
+        for i, each in enumerate(graphs.layers_of(network)):
+            self._set(PARTS, key, f'{AT_PLACE} {i}', Label(each.name))
         for kind in 'input', 'output':
-            if kind == 'input' and not key and self.on is not None:
-                continue
-            tensors = getattr(graph, kind + 's', [])
+            tensors = getattr(graphs.graph_of(network), kind + 's', [])
             self._set(CONNECTIONS, key, f'number of {kind}s', len(tensors))
             for i, x in enumerate(tensors):
                 self._set(CONNECTIONS, key, f'{kind} {i} of the model',
                           self._leaf(x))
-
-    # Weights
 
     def _describe_weights(self, key, layer):
         weights = graphs.weights_of(layer)
@@ -202,13 +183,10 @@ class Description:
             for what, value in graphs.facts_of_weight(weight).items():
                 self._set(PARTS, key, f'weight {i}{what}',
                           Label(value) if isinstance(value, str) else value)
-        if key or self.on is None:
-            for what in 'trainable weights', 'non trainable weights', 'weights':
-                self._set(ANSWERS, key, f'order of {what}', [
-                    self._leaf(each)
-                    for each in getattr(layer, what.replace(' ', '_'), [])])
-
-    # Calls
+        for what in 'trainable weights', 'non trainable weights', 'weights':
+            self._set(ANSWERS, key, f'order of {what}', [
+                self._leaf(each)
+                for each in getattr(layer, what.replace(' ', '_'), [])])
 
     def _find_calls(self):
         """Finds the calls in each network, also those that only arguments lead to.
@@ -216,20 +194,19 @@ class Description:
         for key, network in list(self.layers.items()):
             if graphs.is_network(network):
                 nodes = self._nodes_up_to(graphs.ordered_nodes(network))
-                keys = [self._keys[id(graphs.layer_of(node))] for node in nodes]
-                counts, numbers = collections.Counter(), {}
-                for i in sorted(range(len(nodes)),
-                                key=lambda i: _place_among_calls(nodes[i])):
-                    numbers[i] = counts[keys[i]]
-                    counts[keys[i]] += 1
-                for i, node in enumerate(nodes):    # Inputs first.
-                    self.nodes[keys[i], Call(key, numbers[i])] = node
+                found = set(map(id, nodes))
+                for node in nodes:    # Inputs first.
+                    layer = graphs.layer_of(node)
+                    calls = [id(each) for each in layer._inbound_nodes
+                             if id(each) in found]
+                    call = Call(key, calls.index(id(node)))
+                    self.nodes[self._keys[id(layer)], call] = node
         for call, node in self.nodes.items():
             for i, x in enumerate(node.output_tensors):
                 self._tensors.setdefault(id(x), self._label(call, f'output {i}'))
         for call, node in self.nodes.items():   # A mask may be an output as well.
             for i, mask in enumerate(graphs.masks_of(node)[1]):
-                if mask is not None and not isinstance(mask, tuple):
+                if mask is not None:
                     self._tensors.setdefault(
                         id(mask), self._label(call, f'mask of output {i}'))
 
@@ -241,16 +218,16 @@ class Description:
         while waiting:
             node = waiting.popleft()
             layer = graphs.layer_of(node)
-            if id(node) in known or id(layer) in self._left_out:
+            if id(node) in known:
                 continue
             known.add(id(node))
             found.append(node)
             if id(layer) not in self._keys:
                 self._add_layer((None, layer.name), layer.name, layer)
-            for x in list(node.input_tensors) + tensors_in(
-                    graphs.arguments_of(node)):
-                if id(x) not in self._tensors and _maker(x) is not None:
-                    waiting.append(_maker(x)._inbound_nodes[x._keras_history[1]])
+            for x in [*node.input_tensors, *tensors_in(graphs.arguments_of(node))]:
+                maker, i, _ = getattr(x, '_keras_history', (None, None, None))
+                if maker is not None:
+                    waiting.append(maker._inbound_nodes[i])
         return found
 
     def _label(self, key_and_call, what):
@@ -300,37 +277,10 @@ class Description:
         return None if isinstance(value, np.ndarray) else graphs.as_array(value)
 
 
-def layers_up_to(tensors):
-    """Returns the layers that tensors come from, however far: dict id -> layer."""
-    found, waiting = {}, list(tensors)
-    while waiting:
-        layer = _maker(waiting.pop())
-        if layer is not None and id(layer) not in found:
-            found[id(layer)] = layer
-            for node in layer._inbound_nodes:
-                waiting.extend(node.input_tensors)
-    return found
-
-
 def tensors_in(structure):
     """Returns the tensors of a graph in a structure of lists, tuples and dicts."""
-    def as_leaf(value):
-        return value if graphs.is_tensor(value) else None
-    return [leaf for _, leaf in leaves_of(structure, as_leaf)
-            if graphs.is_tensor(leaf)]
-
-
-def _maker(tensor):
-    """Returns the layer that returns a tensor, or None."""
-    return getattr(tensor, '_keras_history', [None])[0]
-
-
-def _place_among_calls(node):
-    nodes = graphs.layer_of(node)._inbound_nodes
-    return next(i for i, each in enumerate(nodes) if each is node)
-
-
-# What a layer answers
+    leaves = leaves_of(structure, lambda x: x if graphs.is_tensor(x) else None)
+    return [leaf for _, leaf in leaves if graphs.is_tensor(leaf)]
 
 
 def _answers_of(layer):
@@ -345,7 +295,7 @@ def _answers_of(layer):
              if isinstance(value, property) or name.startswith('get_')]
     names += ['get_vocabulary'] + ['get_config'] * (not graphs.is_network(layer))
     for name in dict.fromkeys(names):
-        if hasattr(type(layer), name) and _takes_nothing(getattr(type(layer), name)):
+        if hasattr(type(layer), name):
             what = {'get_config': 'configuration'}.get(name, f'its {name}')
             try:
                 answer = getattr(layer, name)
@@ -357,19 +307,6 @@ def _answers_of(layer):
 def _is_of_user(cls):
     package = cls.__module__.partition('.')[0]
     return package not in ('builtins', 'abc', 'keras', 'tensorflow', 'torch', 'jax')
-
-
-def _takes_nothing(method):
-    if isinstance(method, property):
-        return True
-    try:
-        inspect.signature(method).bind(None)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-# Comparing
 
 
 def differences(mine, its, again=None):
@@ -391,14 +328,15 @@ def differences(mine, its, again=None):
         return group, names.index(key[0]) if key and key[0] in names else -1
 
     common = {key for _, key, _ in mine.facts} & {key for _, key, _ in its.facts}
-    found, done = [], set()
+    found, done = [], []    # done: facts that need not be compared any more.
     for fact in sorted({**mine.facts, **its.facts}, key=place):
         group, key, what = fact
         x, y = mine.facts.get(fact, NOTHING), its.facts.get(fact, NOTHING)
-        if same(x, y) or key not in common or not done.isdisjoint(_wider(key, what)):
+        if same(x, y) or key not in common or any(
+                _includes(*each, key, what) for each in done):
             continue
         if isinstance(x, Raised):   # The clone may answer or not.
-            done.add((key, what + ':'))
+            done.append((key, what + ':'))
         # What a model that is built once more answers otherwise, such as a running
         # number, belongs to no model.
         elif not (x is NO_MASK and graphs.MASKS_MAY_APPEAR or
@@ -406,20 +344,26 @@ def differences(mine, its, again=None):
                   not same(x, again().get(fact, NOTHING))):
             found.append(_difference(mine.paths.get(key, its.paths.get(key)),
                                      what, x, y))
-            done.add((key, '' if what in ('sharing', 'class') else
-                      AT_PLACE if what.startswith(AT_PLACE) else
-                      what + ':' if isinstance(y, Raised) else what))
-    return found + _more_calls(mine, its)
+            done.append((key, '' if what in ('sharing', 'class') else
+                         AT_PLACE if what.startswith(AT_PLACE) else
+                         what + ':' if isinstance(y, Raised) else what))
+    # Calls of the clone in no graph. An original may have some: its layers may be
+    # used in other models.
+    for key in [key for key in mine.layers if key in its.layers]:
+        count, got = (len(each.layers[key]._inbound_nodes) for each in (mine, its))
+        if got > count:
+            found.append(Difference(GRAPH, mine.paths[key], 'number of calls',
+                                    str(count), str(got)))
+    return found
 
 
-def _wider(key, what):
-    """Yields the facts that include a fact: pairs (key, what)."""
-    for i in range(len(key) + 1):
-        yield key[:i], ''
-    for i, letter in enumerate(what):
-        if letter in ' [,:':
-            yield key, what[:i]
-            yield key, what[:i + 1]
+def _includes(key, what, inner_key, inner_what):
+    """Returns whether a fact includes another one, as `configuration:` includes
+    `configuration: units`; the empty fact of a layer includes all in the layer."""
+    if not what:
+        return inner_key[:len(key)] == key
+    return key == inner_key and inner_what.startswith(what) and (
+        inner_what[len(what):len(what) + 1] in ('', *' [,:'))
 
 
 def _difference(path, what, x, y):
@@ -429,14 +373,3 @@ def _difference(path, what, x, y):
     expected, got = text_of(x), text_of(y)
     return Difference(GRAPH, path, what, expected, got if got != expected else
                       'another one that looks the same')
-
-
-def _more_calls(mine, its):
-    """Yields where a clone has calls in no graph. An original may have some: its
-    layers may be used in other models."""
-    if its.on is not None:
-        return []
-    counts = [(key, len(layer._inbound_nodes), len(its.layers[key]._inbound_nodes))
-              for key, layer in mine.layers.items() if key in its.layers]
-    return [Difference(GRAPH, mine.paths[key], 'number of calls', str(count),
-                       str(got)) for key, count, got in counts if got > count]

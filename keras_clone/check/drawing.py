@@ -76,14 +76,12 @@ def draw(title, model, clones):
     """
     columns = columns_of(title, model, clones)
     drawing = _Drawing(columns)
-    parts = [drawing.rule(i) for i in range(1, len(columns))]
-    parts += [part for i, column in enumerate(columns)
-              for part in drawing.column(i, column)]
+    parts = list(drawing.parts())
     name = re.sub('[^a-z0-9]+', '-', title.lower()).strip('-') or 'model'
     ids = f'{name}-title', f'{name}-words'
     children = [
-        _tag('title', escape(_printable(f'{title} and its clones')), id=ids[0]),
-        _tag('desc', escape(_printable(words(columns))), id=ids[1]),
+        _tag('title', _escaped(f'{title} and its clones'), id=ids[0]),
+        _tag('desc', _escaped(' '.join(map(_in_words, columns))), id=ids[1]),
         _tag('style', STYLE),
         _tag('rect', class_='paper', width=drawing.width, height=drawing.height)]
     return _tag(
@@ -94,18 +92,11 @@ def draw(title, model, clones):
         aria_labelledby=' '.join(ids)) + '\n'
 
 
-# How it is drawn
-
-
 class _Drawing:
-    """Draws `Column`s.
-
-    # Attributes
-        width: of the picture.
-        height: of the picture.
-    """
+    """Draws `Column`s in a picture of a `width` and a `height`."""
 
     def __init__(self, columns):
+        self._columns = columns
         calls = dict.fromkeys(key for column in columns for key in column.boxes)
         tensors = dict.fromkeys(key for column in columns for key in column.edges)
         self._layout = Layout(list(calls), [(start, end)
@@ -156,13 +147,15 @@ class _Drawing:
                                      round((i - (len(items) - 1) / 2) * step))
         return ports
 
-    def rule(self, i):
-        """Returns the line between two columns, the second of which has number i."""
-        return _path([(i * self._step, MARGIN), (i * self._step,
-                                                 self.height - MARGIN)], 'rule')
+    def parts(self):
+        """Yields the lines between columns, then the parts of each column."""
+        for i in range(1, len(self._columns)):
+            x = i * self._step
+            yield _path([(x, MARGIN), (x, self.height - MARGIN)], 'rule')
+        for i, column in enumerate(self._columns):
+            yield from self._column(i, column)
 
-    def column(self, i, column):
-        """Yields the parts of a column."""
+    def _column(self, i, column):
         left, middle = i * self._step + MARGIN, (i + .5) * self._step
         for j, (text, style) in enumerate(self._heads[i]):
             yield _text(text, middle, 28 + j * LINE, style)
@@ -195,7 +188,7 @@ def _box(box, x, top):
                  class_='first' if box.first else box.state)
     behind = dict(frame, x=frame['x'] + 5, y=top + 5, class_='present')
     tip = ', '.join([box.kind, box.name] + [text for text, _ in box.notes])
-    parts = [_tag('title', escape(_printable(tip)))]
+    parts = [_tag('title', _escaped(tip))]
     if box.shared and box.state == 'present':
         parts.append(_tag('rect', **behind))
     parts.append(_tag('rect', **frame))
@@ -247,28 +240,22 @@ def _texts_of(edge):
                                                        ('', ''))
 
 
-# SVG
-
-
 def _tag(name, *children, **attributes):
     """Returns an element; underscores in names of attributes stand for hyphens."""
-    texts = [f' {key.rstrip("_").replace("_", "-")}={quoteattr(_number(value))}'
+    texts = [f' {key.rstrip("_").replace("_", "-")}='
+             + quoteattr(value if isinstance(value, str) else f'{value:g}')
              for key, value in attributes.items()]
     start = f'<{name}{"".join(texts)}'
     return f'{start}>{"".join(children)}</{name}>' if children else start + '/>'
 
 
-def _number(value):
-    return value if isinstance(value, str) else f'{value:g}'
-
-
-def _printable(text):
-    """Returns a text without characters that XML does not allow."""
-    return ''.join(each if each.isprintable() else ' ' for each in text)
+def _escaped(text):
+    """Returns a text for XML, which does not allow all characters."""
+    return escape(''.join(each if each.isprintable() else ' ' for each in text))
 
 
 def _text(text, x, y, style):
-    return _tag('text', escape(_printable(text)), x=x, y=y, class_=style)
+    return _tag('text', _escaped(text), x=x, y=y, class_=style)
 
 
 def _wrapped(text, width, size):
@@ -291,15 +278,8 @@ def _path(points, style):
     return _tag('path', d=text, class_=style)
 
 
-# In words
-
-
-def words(columns):
-    """Returns what columns show, in words."""
-    return ' '.join(_sentences(column) for column in columns)
-
-
-def _sentences(column):
+def _in_words(column):
+    """Returns what a column shows."""
     notes = [text.strip('\u2713\u2717 .') for text, _ in column.notes]
     boxes = [f"{box.name}: {', '.join(text for text, _ in box.notes)}"
              for box in column.boxes.values() if box.notes]

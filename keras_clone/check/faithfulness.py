@@ -26,18 +26,15 @@ numbers; otherwise the report lists it as not compared.
 import functools
 import warnings
 
-import keras
+from keras.models import Model
 
 from .description import AT_PLACE, Description, differences
-from .difference import (CLONING, CRASH, GRAPH, OUTCOMES, Difference, ModelError,
-                         Report)
+from .difference import (CLONING, CRASH, GRAPH, Difference, ModelError, Report,
+                         by_severity)
 from .graphs import graphs
 from .independence import Belongings, changes
 from .messages import one_line, place_in_code, shortened, summary
 from .original import Original, first_that_holds
-
-__all__ = ['Difference', 'ModelError', 'OUTCOMES', 'Report', 'built', 'check_clone',
-           'compare']
 
 
 def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True,
@@ -79,13 +76,10 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
     ```
     """
     @functools.lru_cache(maxsize=None)
-    def facts_again():
+    def built_again(seed):
         with graphs.fresh_state(seed):
-            return Description(built(build)[0]).facts
-
-    def weights_again():
-        with graphs.fresh_state(seed + 1):
-            return built(build)[0].get_weights()
+            model, _ = built(build)
+            return model.get_weights(), Description(model).facts
 
     with graphs.fresh_state(seed), warnings.catch_warnings():
         warnings.simplefilter('ignore')
@@ -105,18 +99,17 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
                                                summary(error))]
             else:
                 new = changes(before, earlier[-1].snapshot())
-                is_built = (isinstance(clone, keras.models.Model) and
-                            graphs.graph_of(clone) is not None)
-                if is_first and fresh_weights and original.is_built and is_built:
-                    new += original.kept_weights(clone.get_weights(), weights_again)
+                if is_first and fresh_weights and isinstance(clone, Model):
+                    new += original.kept_weights(
+                        clone, lambda: built_again(seed + 1)[0])
                 new += _compare(original, clone, earlier, locate,
-                                training and is_first, facts_again)
+                                training and is_first, lambda: built_again(seed)[1])
                 new += _op_differences(ops, new_ops, exact_ops or not is_first)
             if not is_first:
                 new = [each._replace(outcome=CLONING, in_clones_clone=True)
                        for each in new if each not in found]
             found += new
-            if not isinstance(clone, keras.models.Model):
+            if not isinstance(clone, Model):
                 break
             parent, ops, first = clone, new_ops, first or clone
         # With layers of other names, Keras 2 may load a model forever.
@@ -126,7 +119,7 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
         return Report.of(found, original.not_compared)
 
 
-def compare(model, clone, inputs=None, seed=0, on=None):
+def compare(model, clone, inputs=None, seed=0):
     """Compares a clone with its original.
 
     The original's weights are copied to the clone. What can only be found while
@@ -137,14 +130,12 @@ def compare(model, clone, inputs=None, seed=0, on=None):
         clone: its clone.
         inputs: list of arrays to compare outputs on; drawn if not given.
         seed: determines everything that is drawn.
-        on: list of the tensors that the clone was built on, if it was.
 
     # Returns
         List of `Difference`s, the worst first. It is empty if nothing was found.
     """
-    original = Original(model, inputs, seed, on=on)
-    return sorted(_compare(original, clone, [original.belongings]),
-                  key=lambda each: OUTCOMES.index(each.outcome))
+    original = Original(model, inputs, seed)
+    return by_severity(_compare(original, clone, [original.belongings]))
 
 
 def _compare(original, clone, earlier, locate=True, training=True, facts_again=None):
@@ -156,21 +147,18 @@ def _compare(original, clone, earlier, locate=True, training=True, facts_again=N
         locate, training: see `check_clone`.
         facts_again: see `differences`.
     """
-    if not isinstance(clone, keras.models.Model):
+    if not isinstance(clone, Model):
         return [Difference(GRAPH, '', 'what cloning returns', 'a `Model`',
                            shortened(repr(clone)))]
-    its = Belongings(Description(clone, original.on, original.description))
+    its = Belongings(clone, original.description)
     numbers = original.compare_outputs(clone, its, locate)
     in_graph = differences(original.description, its.description, facts_again)
-    if training and not numbers and original.on is None:
+    if training and not numbers:
         numbers = original.compare_training(clone, its, not in_graph)
     shared = [each for belongings in earlier
               for each in belongings.shared_with(its)]
     earlier.append(its)
     return shared + numbers + in_graph
-
-
-# The original
 
 
 def built(build):
@@ -186,7 +174,7 @@ def built(build):
                          f'{place_in_code(error)}.')
     is_pair = isinstance(result, tuple) and len(result) == 2
     model, inputs = result if is_pair else (result, None)
-    if not isinstance(model, keras.models.Model):
+    if not isinstance(model, Model):
         is_other = type(model).__module__.startswith(('tensorflow', 'tf_keras'))
         found = (f'a {type(model).__name__} of tf.keras, not of `import keras`'
                  if is_other else shortened(repr(model)))

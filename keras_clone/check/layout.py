@@ -3,7 +3,7 @@ import collections
 
 BOX, LINE = 176, 20     # the width of a box, and of a tensor that passes a row
 SPACE = 24              # the space between two of them
-SWEEPS = 12
+SWEEPS = 6
 
 # A tensor that passes a row on its way from one call to another.
 Passing = collections.namedtuple('Passing', 'start end row')
@@ -33,19 +33,31 @@ class Layout:
                  if order[start] < order[end]]
         self.rows = _rows(calls, links)
         # What each item is connected with, in the rows above and in those below.
-        self._above = collections.defaultdict(list)
-        self._below = collections.defaultdict(list)
+        above, below = (collections.defaultdict(list) for _ in range(2))
         items = list(calls)
         for start, end in links:
             path = [start] + self.passed(start, end) + [end]
             items += path[1:-1]
             for upper, lower in zip(path, path[1:]):
-                self._above[lower].append(upper)
-                self._below[upper].append(lower)
+                above[lower].append(upper)
+                below[upper].append(lower)
         lines = collections.defaultdict(list)
         for item in items:
             lines[self.row_of(item)].append(item)
-        self._place([lines[row] for row in sorted(lines)])
+        lines = [lines[row] for row in sorted(lines)]
+        self.x = {}
+        for line in lines:
+            self._put(line, dict.fromkeys(line, 0))
+        for _ in range(SWEEPS):
+            for line in lines:
+                self._move(line, above, below)
+            for line in reversed(lines):
+                self._move(line, below, above)
+        halves = [(x, _width(item) / 2) for item, x in self.x.items()]
+        left = min((x - half for x, half in halves), default=0)
+        right = max((x + half for x, half in halves), default=BOX)
+        self.width = round(right - left)
+        self.x = {item: round(x - left) for item, x in self.x.items()}
 
     def row_of(self, item):
         """Returns the row of a call or a `Passing`."""
@@ -55,23 +67,6 @@ class Layout:
         """Returns the `Passing`s of a tensor from one call to another."""
         return [Passing(start, end, row)
                 for row in range(self.rows[start] + 1, self.rows[end])]
-
-    def _place(self, lines):
-        self.x = {}
-        for line in lines:
-            self._put(line, dict.fromkeys(line, 0))
-        for sweep in range(SWEEPS):
-            if sweep % 2 == 0:
-                for line in lines:
-                    self._move(line, self._above, self._below)
-            else:
-                for line in reversed(lines):
-                    self._move(line, self._below, self._above)
-        halves = [(x, _width(item) / 2) for item, x in self.x.items()]
-        left = min((x - half for x, half in halves), default=0)
-        right = max((x + half for x, half in halves), default=BOX)
-        self.width = round(right - left)
-        self.x = {item: round(x - left) for item, x in self.x.items()}
 
     def _move(self, line, near, back):
         """Moves the items of a row towards those on one side of it."""

@@ -4,20 +4,19 @@ import types
 import numpy as np
 
 from . import random_values
-from .description import Description
 from .difference import (GRAPH, NUMBERS, PREDICT, SAVING, SHARING, Difference,
                          ModelError)
 from .graphs import graphs
-from .independence import Belongings, Changed, changed_by
+from .independence import Belongings, changed, changed_by, names_in
 from .messages import one_line, summary
-from .values import all_close, arrays_close, distance, is_finite
+from .values import all_close, arrays_close, distance, is_numeric
 
 # How often to draw again: a dropout of few units may keep the same ones twice.
 DRAWS = 5
 
 
 class Original:
-    """A model and what it computes.
+    """A model and what it computes. What is not compared is noted in `not_compared`.
 
     # Arguments
         model: a `Model` instance.
@@ -25,28 +24,15 @@ class Original:
         seed: determines everything that is drawn.
         draw_weights: whether to draw weights; the model keeps its own if the drawn
             ones lead to outputs that are not finite.
-        on: list of the tensors that its clone was built on, if it was.
-
-    # Attributes
-        model: the model.
-        on: see above.
-        description: its `Description`.
-        belongings: its `Belongings`.
-        is_built: whether it has inputs and outputs. If not, there is nothing to
-            compute: `values` and `outputs` do not exist.
-        values: list of arrays that it is evaluated on.
-        outputs: list of arrays, its outputs and their masks.
-        first_weights: the values of its weights before others were drawn.
-        not_compared: list of texts, what could not be compared so far, and why.
 
     # Raises
         ModelError: if the model cannot be evaluated on the inputs.
     """
 
-    def __init__(self, model, inputs=None, seed=0, draw_weights=False, on=None):
-        self.model, self.on = model, on
-        self.description = Description(model, None if on is None else model.inputs)
-        self.belongings = Belongings(self.description)
+    def __init__(self, model, inputs=None, seed=0, draw_weights=False):
+        self.model = model
+        self.belongings = Belongings(model)
+        self.description = self.belongings.description
         self.is_built = graphs.graph_of(model) is not None
         if not self.is_built:
             self.not_compared = ['outputs (the model is not built: it has none yet)']
@@ -57,12 +43,16 @@ class Original:
         self._refuse_other_number(inputs)
         self.values = graphs.inputs_to_feed(model, inputs)
         self.first_weights = model.get_weights()
-        if draw_weights:
-            random_values.draw_weights(model, seed)
-        self._compute()
-        if not all(map(is_finite, self.outputs)):
-            model.set_weights(self.first_weights)
-            self._compute()
+        try:
+            if draw_weights:
+                random_values.draw_weights(model, seed)
+            self.outputs = graphs.evaluator(model, self.values)()
+            if not all(np.isfinite(x).all() for x in self.outputs if is_numeric(x)):
+                model.set_weights(self.first_weights)
+                self.outputs = graphs.evaluator(model, self.values)()
+        except Exception as error:
+            raise ModelError('The model cannot be evaluated on the inputs: '
+                             f'{one_line(error)}.')
 
     def _refuse_other_number(self, inputs):
         count = len(self.model.inputs)
@@ -74,14 +64,30 @@ class Original:
             raise ModelError('The inputs that come with a model should be a list of '
                              f'{wanted} of the model. Found: {found}.')
 
-    def _compute(self):
-        try:
-            self.outputs = graphs.evaluator(self.model, self.values)()
-        except Exception as error:
-            raise ModelError('The model cannot be evaluated on the inputs: '
-                             f'{one_line(error)}.')
+    def _draws_same(self, its):
+        """Returns whether a clone of that `Description` can draw the numbers of the
+        model: whether it has as many random number generators."""
+        return 0 < len(self.description.seeds()) == len(its.seeds())
 
-    # Outputs
+    def _again(self, compute, draws_same, count=DRAWS):
+        """Computes something several times, each time from other random numbers;
+        if a clone `draws_same`, from those that both have drawn."""
+        seeds = [] if draws_same else self.description.seeds()
+        values = graphs.values_of(seeds)
+        found = []
+        for draw in range(1, count + 1):
+            graphs.set_values(seeds, [value + draw for value in values])
+            found.append(compute())
+        graphs.set_values(seeds, values)
+        return found
+
+    def _random_among(self, places, draws_same=False):
+        """Returns those of some places at which the outputs are random: they differ
+        there when they are computed again."""
+        again = self._again(graphs.evaluator(self.model, self.values), draws_same,
+                            DRAWS if places else 0)
+        return [i for i in places if not all(
+            arrays_close(self.outputs[i], outputs[i]) for outputs in again)]
 
     def _differing(self, outputs):
         """Returns the places at which outputs and masks are not those of the model.
@@ -95,73 +101,40 @@ class Original:
         return [i for i, x in enumerate(self.outputs[:count])
                 if i >= len(outputs) or not arrays_close(x, outputs[i])]
 
-    def _random_among(self, places, state=()):
-        """Returns those of some places at which the outputs are random: they differ
-        there when they are computed again; see `_other_seeds`."""
-        if not places:
-            return []
-        again = [graphs.evaluator(self.model, self.values,
-                                  state=self._other_seeds(state, draw))()
-                 for draw in range(1, DRAWS + 1)]
-        return [i for i in places if not all(
-            arrays_close(self.outputs[i], outputs[i]) for outputs in again)]
-
-    def _state_for(self, its):
-        """Returns what makes a clone draw the numbers of the model: pairs (its
-        generator's state, the value of that of the model)."""
-        mine, others = self.description.seeds(), its.description.seeds()
-        if len(mine) != len(others):
-            return []
-        return list(zip(others, graphs.values_of(mine)))
-
-    def _other_seeds(self, state, draw=1):
-        """Returns other states for the generators, where `state` does not make a
-        clone draw the same numbers."""
-        seeds = [] if state else self.description.seeds()
-        return [(each, value + draw)
-                for each, value in zip(seeds, graphs.values_of(seeds))]
-
     def compare_outputs(self, clone, its, locate=True):
         """Compares what the model and a clone compute.
 
         # Arguments
-            clone: the clone; it gets the weights of the model.
+            clone: the clone; it gets the weights of the model, and the states of its
+                random number generators.
             its: the `Belongings` of the clone.
             locate: whether to look for the layer at which outputs differ first.
         """
         if not self.is_built:
             return []
-        state = self._state_for(its)
+        draws_same = self._draws_same(its.description)
         try:
-            self._copy_weights(clone, its.description)
-            evaluate = graphs.evaluator(clone, self.values, on=self.on, state=state)
-            with Changed(self.belongings.variables() if self.on is None else []):
+            clone.set_weights(self.model.get_weights())
+            if draws_same:
+                graphs.set_values(its.description.seeds(),
+                                  graphs.values_of(self.description.seeds()))
+            evaluate = graphs.evaluator(clone, self.values)
+            with changed(self.belongings.variables()):
                 suspects = self._differing(evaluate())
             outputs = evaluate() if suspects else self.outputs
         except Exception as error:
             texts = PREDICT, 'predict', 'outputs', summary(error)
         else:
             differing = self._differing(outputs)
-            random = self._random_among(differing, state)
+            random = self._random_among(differing, draws_same)
             self.not_compared += [f'{self._name_of(i)} (random)' for i in random]
             if random == differing:
-                return self._effects(its, state, [i for i in suspects
-                                                  if i not in differing])
+                return self._effects(its, draws_same, [i for i in suspects
+                                                       if i not in differing])
             texts = (NUMBERS, 'outputs', "the original's",
                      distance(self.outputs, outputs))
-        layer = (self._first_layer_to_differ(clone, its.description, state)
-                 if locate else '')
+        layer = self._first_layer_to_differ(clone, its.description) if locate else ''
         return [Difference(texts[0], layer, *texts[1:])]
-
-    def _copy_weights(self, clone, its):
-        """With a clone built on tensors, the layers from which these come have
-        weights of their own, which stay as they are."""
-        if self.on is None:
-            clone.set_weights(self.model.get_weights())
-            return
-        for key, layer in self.description.layers.items():
-            if not graphs.is_network(layer) and key in its.layers:
-                its.layers[key].set_weights(layer.get_weights())
 
     def _name_of(self, i):
         if i >= len(self.model.outputs):
@@ -169,13 +142,11 @@ class Original:
         layer, _, k = self.model.outputs[i]._keras_history
         return f'output {k} of {layer.name}'
 
-    def _effects(self, its, state, suspects):
+    def _effects(self, its, draws_same, suspects):
         """Finds where a change of the variables of one of the models changes the
         other one: at `suspects`, the outputs of the clone have changed."""
-        if self.on is not None:
-            return []
         found = []
-        if self._random_among(suspects, state) != suspects:
+        if self._random_among(suspects, draws_same) != suspects:
             found.append(Difference(SHARING, '', 'what it computes from',
                                     'variables of its own', "the original's"))
         if changed_by(self.belongings, its):
@@ -184,19 +155,19 @@ class Original:
                 'no change', 'other values'))
         return found
 
-    def _first_layer_to_differ(self, clone, its, state):
+    def _first_layer_to_differ(self, clone, its):
         """Returns the first layer whose outputs or masks are not the original's."""
         pairs = self.description.partners(its)
+        draws_same = self._draws_same(its)
 
         def differ(count):
             nodes, others = zip(*pairs[:count])
-            if any(_has_masks(x) != _has_masks(y) for x, y in pairs[:count]):
+            if list(map(_has_masks, nodes)) != list(map(_has_masks, others)):
                 return True
-            expected, again = (
-                graphs.evaluator(self.model, self.values, nodes, state=each)()
-                for each in ((), self._other_seeds(state)))
+            evaluate = graphs.evaluator(self.model, self.values, nodes)
+            expected, (again,) = evaluate(), self._again(evaluate, draws_same, 1)
             try:
-                got = graphs.evaluator(clone, self.values, others, self.on, state)()
+                got = graphs.evaluator(clone, self.values, others)()
             except Exception:
                 return True
             return len(expected) != len(got) or not all(
@@ -205,8 +176,6 @@ class Original:
 
         count = first_that_holds(differ, len(pairs))
         return graphs.layer_of(pairs[count - 1][0]).name if count else ''
-
-    # Training
 
     def compare_training(self, clone, its, same_graph):
         """Compares losses, outputs in training and the weights after one step.
@@ -219,7 +188,7 @@ class Original:
         """
         if not self.is_built:
             return []
-        state = self._state_for(its)
+        draws_same = self._draws_same(its.description)
         try:
             targets = graphs.draw_targets(
                 self.model, self.outputs[:len(self.model.outputs)])
@@ -228,49 +197,51 @@ class Original:
             self.not_compared.append(f'training ({summary(error)})')
             return []
         try:
-            got, _ = graphs.train_once(clone, self.values, targets, state, noise)
+            got, _ = graphs.train_once(clone, self.values, targets, noise)
         except Exception as error:
             return [Difference(NUMBERS, '', 'training', "as the original's",
                                summary(error))]
         for what, mine in expected.items():
-            its = got.get(what, [])
-            if all_close(mine, its) or what == graphs.STEPPED and not same_graph:
+            others = got.get(what, [])
+            if all_close(mine, others) or what == graphs.STEPPED and not same_graph:
                 continue
-            again = [graphs.train_once(self.model, self.values, targets,
-                                       self._other_seeds(state, draw), noise)[0]
-                     for draw in range(1, DRAWS + 1)]
-            if all(all_close(mine, drawn[what]) for drawn in again):
-                return [Difference(NUMBERS, self._layer_of(what, mine, its), what,
-                                   "the original's", distance(mine, its))]
+            again = self._again(lambda: graphs.train_once(
+                self.model, self.values, targets, noise), draws_same)
+            if all(all_close(mine, drawn[what]) for drawn, _ in again):
+                return [Difference(NUMBERS, self._layer_of(what, mine, others), what,
+                                   "the original's", distance(mine, others))]
             self.not_compared.append(f'{what} (random)')
         return []
 
     def _layer_of(self, what, expected, got):
         """Returns the path of the layer of the first weight that is trained to other
         values."""
-        if what != graphs.STEPPED:
-            return ''
         places = [i for i, (x, y) in enumerate(zip(expected, got))
-                  if not arrays_close(x, y)]
+                  if what == graphs.STEPPED and not arrays_close(x, y)]
         return self.description.layer_of_weight(places[0]) if places else ''
 
-    # Initializers
-
-    def kept_weights(self, values, other_values):
-        """Finds the weights that a clone should have drawn anew and has not.
+    def kept_weights(self, clone, other_values):
+        """Finds the weights that a new clone should have drawn anew and has not.
 
         # Arguments
-            values: list of arrays, the weights that the clone had at first.
-            other_values: function that returns those of a model built once more.
+            clone: the clone.
+            other_values: function that returns the weights, as arrays, of a model
+                built once more.
         """
-        random = [(i, *each) for i, each in enumerate(zip(
-            values, self.first_weights, self.model.get_weights()))
-                  if _is_random(each[0])]
-        copied = [i for i, x, _, now in random if np.array_equal(x, now)]
-        # What a layer was taught, such as matrices of LoRA, may be in the clone.
-        kept = copied if len(copied) == len(random) else [
-            i for i, x, first, _ in random
-            if i not in copied and np.array_equal(x, first)]
+        if not self.is_built or graphs.graph_of(clone) is None:
+            return []
+        values = clone.get_weights()
+        drawn = [i for i, (x, _) in enumerate(zip(values, self.first_weights))
+                 if x.dtype.kind == 'f' and x.size and (x != x.flat[0]).any()]
+
+        def those_of(others):
+            return [i for i, x in enumerate(others)
+                    if i in drawn and np.array_equal(values[i], x)]
+
+        kept = those_of(self.model.get_weights())
+        if kept != drawn:
+            # What a layer was taught, such as matrices of LoRA, may be in the clone.
+            kept = [i for i in those_of(self.first_weights) if i not in kept]
         others = other_values() if kept else []
         for i in kept:
             if not np.array_equal(others[i], self.first_weights[i]):
@@ -279,34 +250,29 @@ class Original:
                                    "the original's numbers")]
         return []
 
-    # Saving
-
     def compare_saving(self, clone):
         """Saves and loads a clone with the same weights, if the model can be saved
         and loaded. Returns a list of at most one `Difference`."""
         objects = custom_objects(self.model)
 
-        def outputs_of(model):
-            return graphs.evaluator(graphs.reloaded(model, objects), self.values)()
+        def problem_of(model):
+            loaded = graphs.reloaded(model, objects)
+            outputs = graphs.evaluator(loaded, self.values)()
+            differing = self._differing(outputs)
+            is_other = self._random_among(differing) != differing
+            return distance(self.outputs, outputs) if is_other else ''
 
         try:
-            if not self.is_built or self._computes_other(outputs_of(self.model)):
+            if not self.is_built or problem_of(self.model):
                 return []
         except Exception:
             return []
         try:
-            outputs = outputs_of(clone)
-            if not self._computes_other(outputs):
-                return []
-            text = distance(self.outputs, outputs)
+            text = problem_of(clone)
         except Exception as error:
             text = summary(error)
         return [Difference(SAVING, '', 'save and load', "the original's outputs",
-                           text)]
-
-    def _computes_other(self, outputs):
-        differing = self._differing(outputs)
-        return self._random_among(differing) != differing
+                           text)] if text else []
 
 
 def custom_objects(model):
@@ -319,15 +285,10 @@ def custom_objects(model):
         for value in vars(layer).values():
             if isinstance(value, types.FunctionType):
                 found[value.__name__] = value
-                for name in value.__code__.co_names:
-                    if name in value.__globals__:
-                        found[name] = value.__globals__[name]
+                found.update((name, value.__globals__[name])
+                             for name in names_in(value.__code__)
+                             if name in value.__globals__)
     return found
-
-
-def _is_random(values):
-    return (values.dtype.kind == 'f' and values.size and
-            (values != values.flat[0]).any())
 
 
 def _has_masks(node):

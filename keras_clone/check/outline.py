@@ -15,11 +15,9 @@ def outlines(build, clone_model, outcome, seed=0):
     """Builds a model, clones it and describes the graphs of both.
 
     # Arguments
-        build: see `check_clone`.
-        clone_model: the function that clones.
+        build, clone_model, seed: see `check_clone`.
         outcome: what `check_clone` found; if it is the clone's clone that differs,
             that one is described.
-        seed: see `check_clone`.
 
     # Returns
         A dict that can be written as JSON: `model` and `clone` are outlines, see
@@ -64,14 +62,16 @@ def outline(model):
               for k, x in enumerate(node.output_tensors)}
     calls_of_name = collections.Counter()
     calls = collections.Counter(map(id, layers))
-    shared = _shared(layers)
+    parts = {id(layer): _parts(layer) for layer in layers}
     found = []
     for i, (node, layer) in enumerate(zip(nodes, layers)):
         calls_of_name[layer.name] += 1
         found.append({
             'name': layer.name, 'kind': _kind(layer),
             'call': calls_of_name[layer.name], 'calls': calls[id(layer)],
-            'shares_with': shared[id(layer)],
+            'shares_with': sorted({
+                each.name for each in layers if each is not layer and
+                not parts[id(each)].isdisjoint(parts[id(layer)])}),
             'inputs': [{'of': places[id(x)][0], 'output': places[id(x)][1],
                         'mask': has_mask}
                        for x, has_mask in _inputs(node)
@@ -83,34 +83,17 @@ def outline(model):
 def _inputs(node):
     """Returns pairs: a tensor that a call depends on, whether it has a mask."""
     tensors = list(node.input_tensors)
+    masks = graphs.masks_of(node)[0]
+    for arguments in graphs.arguments_of(node):
+        # This argument replaces the masks of the inputs, even if it is None.
+        if isinstance(arguments, dict) and 'mask' in arguments:
+            mask = arguments['mask']
+            masks = mask if isinstance(mask, (list, tuple)) else [mask]
     known = set(map(id, tensors))
-    pairs = list(itertools.zip_longest(tensors, _masks(node)[:len(tensors)]))
+    pairs = list(itertools.zip_longest(tensors, masks[:len(tensors)]))
     pairs += [(x, None) for x in tensors_in(graphs.arguments_of(node))
               if id(x) not in known]
     return [(x, mask is not None) for x, mask in pairs]
-
-
-def _masks(node):
-    """Returns the masks that a layer got: an argument replaces those of the inputs,
-    even if it is None."""
-    for arguments in graphs.arguments_of(node):
-        if isinstance(arguments, dict) and 'mask' in arguments:
-            mask = arguments['mask']
-            return list(mask) if isinstance(mask, (list, tuple)) else [mask]
-    return list(graphs.masks_of(node)[0])
-
-
-def _shared(layers):
-    """Returns the names of the layers with which each one has parts in common."""
-    holders = collections.defaultdict(dict)     # id of a part -> holders by their id
-    for layer in layers:
-        for part in _parts(layer):
-            holders[part][id(layer)] = layer
-    found = {id(layer): [] for layer in layers}
-    for group in holders.values():
-        for key, layer in group.items():
-            found[key] += [each.name for each in group.values() if each is not layer]
-    return {key: sorted(set(names)) for key, names in found.items()}
 
 
 def _parts(layer):

@@ -22,14 +22,14 @@ from .messages import with_place
 # written to file descriptor 1, by any means, goes to stderr. A module that parses
 # arguments finds none.
 CODE = '''
-import os, signal, sys
+import json, os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 sys.path[:] = {path}
 sys.stdout = os.fdopen(os.dup(1), 'w')
 os.dup2(2, 1)
-arguments, sys.argv = sys.argv[1:], ['keras-clone']
-from keras_clone.check.commands import main
-main(['check', '--lines'] + arguments)
+arguments, sys.argv = json.loads(sys.argv[1]), ['keras-clone']
+from keras_clone.check.commands import answer
+answer(*arguments)
 '''
 
 
@@ -42,20 +42,17 @@ class Failure(click.ClickException):
 def started(arguments, failing='', **options):
     """Context in which another process checks models.
 
-    # Arguments
-        arguments: list of arguments of `keras-clone check`.
-        failing: what the messages of a `Failure` begin with.
-        options: arguments of `subprocess.Popen`.
-
-    # Returns
-        A generator of what that process writes with `write_lines`. It raises a
-        `Failure` where that process fails or ends.
+    It gets the `arguments` of `commands.answer` and the `options` of `Popen`. The
+    value is a generator of what that process writes with `write_lines`; where the
+    process fails or ends, it raises a `Failure` with a message that begins with
+    `failing`.
     """
     folder = os.path.dirname(os.path.dirname(keras_clone.__file__))
     code = CODE.format(path=ascii([str(each) for each in sys.path] + [folder]))
-    process = subprocess.Popen([sys.executable, '-c', code] + arguments,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               universal_newlines=True, **options)
+    process = subprocess.Popen(
+        [sys.executable, '-c', code, json.dumps(arguments)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, universal_newlines=True,
+        **options)
     try:
         yield _lines_of(process, failing)
     finally:
@@ -71,11 +68,10 @@ def _lines_of(process, failing):
             raise Failure(failing + data['error'])
         yield data
     status = process.wait()
-    end = f'with exit status {status}'
-    if status < 0:
-        end = f'by {signal.Signals(-status).name}'
-        if -status == signal.SIGKILL:
-            end += ': perhaps the memory was full'
+    end = (f'with exit status {status}' if status >= 0
+           else f'by {signal.Signals(-status).name}')
+    if status == -signal.SIGKILL:
+        end += ': perhaps the memory was full'
     raise Failure(f'{failing}The process that builds and clones the model ended '
                   f'early, {end}.')
 
@@ -86,20 +82,19 @@ def write_lines(values):
     This is the only place that has to expect whatever code of the user may raise.
     """
     out = sys.stdout
+
+    def write(value):
+        sys.stderr.flush()  # After the last line, the command ends this process.
+        try:
+            click.echo(json.dumps(value), file=out)
+        except BrokenPipeError:
+            os._exit(2)  # The command was killed: nobody waits for results.
+
     with contextlib.redirect_stdout(sys.stderr):
         try:
             for value in values:
-                _write(value, out)
+                write(value)
         except click.ClickException as failure:
-            _write({'error': failure.message}, out)
+            write({'error': failure.message})
         except BaseException as error:
-            _write({'error': f'The check was ended by {with_place(error)}.'}, out)
-
-
-def _write(value, out):
-    # After the last line, the command ends this process.
-    sys.stderr.flush()
-    try:
-        click.echo(json.dumps(value), file=out)
-    except BrokenPipeError:
-        os._exit(2)  # The command was killed: nobody waits for results.
+            write({'error': f'The check was ended by {with_place(error)}.'})

@@ -27,24 +27,19 @@ def draw_weights(model, seed=0):
     larger a matrix, the smaller its change, so that deep models compute finite
     numbers. A layer with `adapt` keeps its weights: it computes from values that
     only `adapt` and loading derive from these.
-
-    # Arguments
-        model: a built `Model`.
-        seed: determines everything that is drawn.
     """
     random = np.random.RandomState(seed)
     kept = {id(weight) for layer in graphs.all_layers(model)
             if hasattr(layer, 'adapt') for weight in layer.weights}
-    values = []
-    for weight, value in zip(model.weights, model.get_weights()):
+    values = model.get_weights()
+    for i, (weight, value) in enumerate(zip(model.weights, values)):
         if value.dtype.kind == 'f' and id(weight) not in kept:
             if value.ndim < 2:
                 change = random.uniform(.05, .5, value.shape)
             else:
                 fan = np.prod(value.shape[:-1])
                 change = random.uniform(-1, 1, value.shape) / np.sqrt(fan)
-            value = (value + change).astype(value.dtype)
-        values.append(value)
+            values[i] = (value + change).astype(value.dtype)
     model.set_weights(values)
 
 
@@ -101,16 +96,18 @@ def _draw_input(wanted, batch, random):
     if known:
         return _each_of(known, shape, random).astype(dtype)
     limits = [limit for each in wanted.consumers for limit in _limits_of(each)]
-    fill = next((each.mask_value for each in wanted.consumers
-                 if getattr(each, 'mask_value', None) is not None), 0)
     if limits:
         value = random.randint(1, max(2, min(limits)), shape)
     elif dtype.kind == 'f':
         value = random.uniform(-1, 1, shape)
     else:
         value = random.randint(0, 2, shape)
-    if limits or len(shape) > 2 or dtype.kind == 'b':
-        _end_rows_in(value, fill)
+    if len(shape) > 1 and (limits or len(shape) > 2 or dtype.kind == 'b'):
+        fill = [each.mask_value for each in wanted.consumers
+                if getattr(each, 'mask_value', None) is not None] or [0]
+        for row in range(batch):
+            hidden = batch - 1 - row if batch > 1 else shape[1] // 2
+            value[row, max(1, shape[1] - hidden):] = fill[0]
     value = value.astype(dtype)
     if wanted.sparse:
         from scipy import sparse
@@ -143,19 +140,8 @@ def _draw_texts(wanted, known, shape, random):
 def _each_of(known, shape, random):
     """Draws from a list, each element once before any is drawn again."""
     size = int(np.prod(shape))
-    drawn = [random.permutation(len(known)) for _ in range(size // len(known) + 1)]
-    return np.array([known[i] for i in np.concatenate(drawn)[:size]]).reshape(shape)
-
-
-def _end_rows_in(value, fill):
-    if value.ndim < 2:
-        return
-    rows, steps = value.shape[:2]
-    for row in range(rows):
-        hidden = min(rows - 1 - row, steps - 1)
-        if rows == 1:
-            hidden = steps // 2
-        value[row, steps - hidden:] = fill
+    drawn = [random.permutation(known) for _ in range(size // len(known) + 1)]
+    return np.concatenate(drawn)[:size].reshape(shape)
 
 
 def _limits_of(layer):

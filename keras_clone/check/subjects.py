@@ -16,24 +16,22 @@ from .processes import Failure
 Subject = collections.namedtuple('Subject', 'name text build exact_ops is_file')
 
 FUNCTION = 'package.module:function'
-FILES = '.h5', '.hdf5', '.keras'
 # What to do if a file cannot be loaded: pairs (regular expression for the message of
 # the exception, advice).
-ADVICE = [(pattern, f'{text}, and name it: {FUNCTION}.') for pattern, text in [
+LOAD_WEIGHTS = 'write a function that builds the model and calls `load_weights`'
+ADVICE = [
     ('safe_mode',
      'If you trust the file, write a function that loads it with `safe_mode=False`. '
      'If a `Lambda` in it uses global names, which no file holds, write one that '
      'builds the model and calls `load_weights` with the file'),
     ("name '.*' is not defined",
-     'A file holds none of the names that a `Lambda` uses: write a function that '
-     'builds the model and calls `load_weights` with the file'),
+     f'A file holds none of the names that a `Lambda` uses: {LOAD_WEIGHTS} with the '
+     'file'),
     ('Unknown |Could not locate ',
      'A file holds no custom layers and functions: write a function that loads the '
      'file with `custom_objects`'),
     ('No model (config )?found|Cannot create group in read.only mode',
-     'It may hold only weights: write a function that builds the model and calls '
-     '`load_weights` with the file')
-]] + [('File not found', 'The file exists: it is damaged, or not a .keras file.')]
+     f'It may hold only weights: {LOAD_WEIGHTS} with the file')]
 
 
 def chosen(model, only):
@@ -59,7 +57,7 @@ def refuse_wrong(model, only):
 
 
 def _is_file(model):
-    return model.lower().endswith(FILES)
+    return model.lower().endswith(('.h5', '.hdf5', '.keras'))
 
 
 def _refuse_other_forms(model):
@@ -67,12 +65,11 @@ def _refuse_other_forms(model):
     path, colon, call = model.partition(':')
     module = re.sub(r'\.py$', '', os.path.normpath(path)).replace(os.sep, '.')
     function = re.sub(r'\(.*\)$', '', call) or 'function'
-    if (path, call) == (module, function):
-        return
-    is_clear = path and (colon or module != path)
-    hint = f'. Write {module}:{function}' if is_clear else ''
-    raise Failure(f'MODEL should be an .h5 or .keras file or {FUNCTION}. '
-                  f'Found: {model}{hint}')
+    if (path, call) != (module, function):
+        is_clear = path and (colon or module != path)
+        hint = f'. Write {module}:{function}' if is_clear else ''
+        raise Failure(f'MODEL should be an .h5 or .keras file or {FUNCTION}. '
+                      f'Found: {model}{hint}')
 
 
 def _of_gallery(only):
@@ -96,9 +93,15 @@ def _of_file(path):
 
 
 def _of_function(model):
+    """It imports from the current folder, as a script there does. What the command
+    and Keras consist of should be imported before: a file `random.py` in that folder
+    is not meant to replace Python's."""
     name, _, path = model.partition(':')
     from keras.models import Model
-    _prefer_current_folder()
+    try:
+        sys.path.insert(0, os.getcwd())
+    except OSError:
+        raise Failure('The current folder does not exist: change to another one.')
     try:
         found = importlib.import_module(name)
     except Exception as error:
@@ -115,21 +118,11 @@ def _of_function(model):
     return Subject(model, model, found, False, False)
 
 
-def _prefer_current_folder():
-    """Imports modules from the current folder from now on, as a script there does.
-
-    What the command and Keras consist of should be imported before: a file
-    `random.py` in that folder is not meant to replace Python's.
-    """
-    try:
-        sys.path.insert(0, os.getcwd())
-    except OSError:
-        raise Failure('The current folder does not exist: change to another one.')
-
-
 def advice(error):
     """Returns what to do about the exception that loading a file raised, or ''."""
-    return next((' ' + text for pattern, text in ADVICE
+    if 'File not found' in str(error):
+        return ' The file exists: it is damaged, or not a .keras file.'
+    return next((f' {text}, and name it: {FUNCTION}.' for pattern, text in ADVICE
                  if re.search(pattern, str(error))), '')
 
 

@@ -14,17 +14,13 @@ ATOMS = (type(None), bool, int, float, complex, str, bytes)
 DEPTH = 12
 
 
-# Arrays
-
-
 def arrays_close(x, y):
     """Returns whether two arrays agree in shape and, within rounding, in numbers."""
     if x.shape != y.shape:
         return False
-    if not is_numeric(x) or not is_numeric(y):
+    if not (is_numeric(x) and is_numeric(y)):
         return bool(np.all(x == y))
-    finite = np.abs(x[np.isfinite(x)]) if x.dtype.kind == 'f' else x
-    scale = max(1., finite.max()) if finite.size else 1.
+    scale = np.abs(x[np.isfinite(x)]).max(initial=1)
     return bool(np.allclose(x, y, rtol=1e-4, atol=1e-5 * scale, equal_nan=True))
 
 
@@ -35,27 +31,18 @@ def all_close(expected, got):
 
 def distance(expected, got):
     """Returns as text how far the arrays of two lists are from each other."""
+    far = 0.
     for x, y in zip(expected, got):
         if x.shape != y.shape:
             return f'the shape {y.shape} instead of {x.shape}'
-    far = [np.abs(x.astype(float) - y).max() for x, y in zip(expected, got)
-           if x.size and is_numeric(x) and is_numeric(y)]
-    if not far or not max(far):
-        return 'other values'
-    return f'numbers off by up to {max(far):.2g}'
+        if x.size and is_numeric(x) and is_numeric(y):
+            far = max(far, np.abs(x.astype(float) - y).max())
+    return f'numbers off by up to {far:.2g}' if far else 'other values'
 
 
 def is_numeric(array):
     """Returns whether an array holds numbers or booleans, not strings."""
     return array.dtype.kind in 'fiub'
-
-
-def is_finite(array):
-    """Returns whether an array has neither infinite numbers nor NaN."""
-    return not is_numeric(array) or bool(np.isfinite(array).all())
-
-
-# Structures
 
 
 def leaves_of(value, as_leaf=lambda value: None, place='', depth=DEPTH):
@@ -74,24 +61,26 @@ def leaves_of(value, as_leaf=lambda value: None, place='', depth=DEPTH):
     leaf = as_leaf(value)
     if leaf is not None or depth == 0:
         yield place, leaf
-        return
-    if type(value) in ATOMS or isinstance(value, (np.ndarray, np.generic, type)):
+    elif isinstance(value, ATOMS + (np.ndarray, np.generic, type)):
         yield place, value
-        return
-    parts = list(_parts_of(value))
-    is_whole = parts or isinstance(value, (dict, list, tuple))
-    yield place, Whole(value) if is_whole else _without_parts(value)
-    for where, each in parts:
-        yield from leaves_of(each, as_leaf, place + where, depth - 1)
+    else:
+        if isinstance(value, (set, frozenset)):
+            value = sorted(map(repr, value))
+        parts = _parts_of(value)
+        is_whole = parts or isinstance(value, (dict, list, tuple))
+        yield place, Whole(value) if is_whole else value
+        for where, each in parts:
+            yield from leaves_of(each, as_leaf, place + where, depth - 1)
 
 
 class Whole:
     """Stands for a value whose parts are compared."""
 
     def __init__(self, value):
-        self.kind = next((kind for kind in (dict, (list, tuple), types.FunctionType)
-                          if isinstance(value, kind)), type(value))
-        self.value = value
+        self.value, self.kind = value, type(value)
+        for kinds in (dict, (list, tuple), types.FunctionType):
+            if isinstance(value, kinds):
+                self.kind = kinds
 
     def __eq__(self, other):
         return self.kind == other.kind
@@ -101,29 +90,25 @@ class Whole:
 
 
 def _parts_of(value):
-    """Yields pairs (text for the place in a value, what is there)."""
+    """Returns pairs (text for the place in a value, what is there)."""
     if isinstance(value, dict):
-        for key in sorted(value, key=repr):
-            yield f' {_plain(key)}', value[key]
-    elif isinstance(value, (list, tuple)):
-        for i, each in enumerate(value):
-            yield f'[{i}]', each
-    elif isinstance(value, types.MethodType):
-        yield ' of', value.__func__
-    elif isinstance(value, functools.partial):
-        yield from ((' ' + name, getattr(value, name))
-                    for name in ('func', 'args', 'keywords'))
-    elif isinstance(value, types.FunctionType):
-        yield ' code', value.__code__
-        yield ' defaults', [value.__defaults__, value.__kwdefaults__]
-        for name, cell in zip(value.__code__.co_freevars, value.__closure__ or ()):
-            yield f', its {name}', _content(cell)
-    elif hasattr(type(value), 'get_config'):
-        yield '', _config_of(value)
-
-
-def _plain(key):
-    return key if type(key) in ATOMS else type(key).__name__
+        return [(f' {key if type(key) in ATOMS else type(key).__name__}', value[key])
+                for key in sorted(value, key=repr)]
+    if isinstance(value, (list, tuple)):
+        return [(f'[{i}]', each) for i, each in enumerate(value)]
+    if isinstance(value, types.MethodType):
+        return [(' of', value.__func__)]
+    if isinstance(value, functools.partial):
+        return [(' ' + name, getattr(value, name))
+                for name in ('func', 'args', 'keywords')]
+    if isinstance(value, types.FunctionType):
+        cells = zip(value.__code__.co_freevars, value.__closure__ or ())
+        return [(' code', value.__code__),
+                (' defaults', [value.__defaults__, value.__kwdefaults__]),
+                *((f', its {name}', _content(cell)) for name, cell in cells)]
+    if hasattr(type(value), 'get_config'):
+        return [('', _config_of(value))]
+    return []
 
 
 def _content(cell):
@@ -140,10 +125,6 @@ def _config_of(value):
     except Exception:  # It may be any object of the user's.
         return None
     return {key: each for key, each in config.items() if key != 'seed'}
-
-
-def _without_parts(value):
-    return sorted(map(repr, value)) if isinstance(value, (set, frozenset)) else value
 
 
 def same(x, y):

@@ -83,14 +83,14 @@ if not IS_KERAS2:
 
 def assert_leaves_nothing_behind(model, method, error, monkeypatch):
     """Checks that an exception in cloning changes neither the model nor Keras."""
-    before, open_before = Belongings.of(model).snapshot(), scopes()
+    before, open_before = Belongings(model).snapshot(), scopes()
     monkeypatch.setattr(Interrupted, 'method', method)
     monkeypatch.setattr(Interrupted, 'error', error)
     # Keras 3 raises another error for some of those of a constructor.
     with pytest.raises((error, TypeError)):
         clone_model(model)
     monkeypatch.undo()
-    assert not changes(before, Belongings.of(model).snapshot())
+    assert not changes(before, Belongings(model).snapshot())
     assert scopes() == open_before
     assert activations.get('relu') is activations.relu
     assert_same_outputs(model, clone_model(model))

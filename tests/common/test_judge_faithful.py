@@ -1,6 +1,6 @@
 """The judge finds nothing in a model that is built again."""
 import pytest
-from keras.layers import Add, Dropout, Input, Lambda
+from keras.layers import Activation, Add, Dropout, Input, Lambda
 from keras.models import Model
 from keras_clone.check import check_clone, compare
 from keras_clone.check.gallery import ops
@@ -54,3 +54,12 @@ def test_the_same_model_built_again_is_faithful(build):
 def test_programs_import_the_judge_from_the_package():
     assert check_clone(chain, lambda model: chain(), depth=1, saving=False).faithful
     assert compare(chain(), chain()) == []
+
+
+def test_programs_can_compare_a_clone_on_another_input():
+    found = compare(chain(), chain(Activation('relu', name='middle'),
+                                   x=Input((3,), name='another')))
+    assert (found[0].outcome, found[0].layer) == ('wrong numbers', 'middle')
+    assert [each.what for each in compare(
+        chain(), chain(x=Input((3,), name='another')))] == [
+            'layer at place 0', 'configuration: name']

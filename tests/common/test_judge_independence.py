@@ -43,7 +43,7 @@ def test_change_of_the_original_is_found(pollute, expected):
 
 def test_snapshots_of_an_untouched_model_are_the_same():
     model = every_kind_of_layer()
-    belongings = Belongings.of(model)
+    belongings = Belongings(model)
     before = belongings.snapshot()
     model.get_config()
     assert changes(before, belongings.snapshot()) == []
@@ -62,7 +62,7 @@ class Scaled(layers.Layer):
 
 @not_on_cntk
 def test_snapshots_of_a_model_with_a_scalar_weight_are_the_same():
-    belongings = Belongings.of(chain(Scaled()))
+    belongings = Belongings(chain(Scaled()))
     assert changes(belongings.snapshot(), belongings.snapshot()) == []
 
 

@@ -54,7 +54,7 @@ def test_guard_random_numbers_in_training_are_the_same_for_both():
 def test_comparing_leaves_the_model_as_it_was():
     model, clone = (chain(Own(name='middle', decay=2.)) for _ in range(2))
     model(np.ones((1, 3), 'float32')) if not IS_KERAS2 else None
-    belongings = Belongings.of(model)
+    belongings = Belongings(model)
     before = belongings.snapshot()
     assert compare(model, clone) == []
     assert changes(before, belongings.snapshot()) == []

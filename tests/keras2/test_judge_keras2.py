@@ -94,7 +94,7 @@ def test_arguments_of_the_original_in_the_clone_are_found():
         clone.get_layer('power')._inbound_nodes[0].arguments = node.arguments
         return clone
     report = check(powers, clone)
-    assert found(report) == [('power', 'the arguments of call 0')]
+    assert found(report) == [('power', 'what it holds: call arguments')]
     assert report.outcome == 'not independent'
 
 
@@ -114,7 +114,7 @@ def test_list_in_the_arguments_of_the_original_is_found():
                      name='model')
     shared = [1, 2]
     report = check(lambda: with_list(shared), lambda model: with_list(shared))
-    assert found(report) == [('ignore', 'the arguments of call 0')]
+    assert found(report) == [('ignore', 'what it holds: call arguments')]
     report = check(lambda: with_list(shared), lambda model: with_list([1, 2]))
     assert report.faithful
 

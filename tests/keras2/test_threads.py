@@ -176,7 +176,7 @@ def test_clone_in_another_thread():
 def test_another_thread_sees_an_unchanged_model(build, observe):
     from keras_clone.check.independence import Belongings, changes
     model = build()
-    belongings = Belongings.of(model)
+    belongings = Belongings(model)
     before = belongings.snapshot()
     for after in observe(model, lambda: belongings.snapshot()):
         assert not changes(before, after)

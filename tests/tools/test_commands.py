@@ -2,7 +2,6 @@
 import contextlib
 import io
 import json
-import logging
 import os
 import signal
 import subprocess
@@ -102,11 +101,12 @@ def run(*arguments):
     return CliRunner().invoke(commands.main, list(arguments))
 
 
-def found(*arguments):
+def found(model=None, only=None):
     """Returns the last that a process which checks models reports."""
-    done = run('check', '--lines', *arguments)
-    assert done.exit_code == 0
-    return json.loads(done.stdout.splitlines()[-1])
+    written = io.StringIO()
+    with contextlib.redirect_stdout(written):
+        commands.answer(model, only, 0, False)
+    return json.loads(written.getvalue().splitlines()[-1])
 
 
 def run_process(*arguments, **environment):
@@ -218,18 +218,15 @@ def test_status_in_a_process_of_its_own():
 
 
 @pytest.mark.parametrize('own', [None, '1'])
-def test_environment_is_restored(monkeypatch, own):
-    monkeypatch.delenv('THEANO_FLAGS', raising=False)
-    monkeypatch.delenv('TF_CPP_MIN_LOG_LEVEL', raising=False)
+def test_the_level_of_messages_may_be_chosen(own):
+    environment = dict(os.environ, PYTHONPATH=ROOT)
+    environment.pop('TF_CPP_MIN_LOG_LEVEL', None)
     if own:
-        monkeypatch.setenv('TF_CPP_MIN_LOG_LEVEL', own)
-    before = dict(os.environ)
-    level = logging.getLogger('tensorflow').level
-    with commands._quiet():
-        assert os.environ['TF_CPP_MIN_LOG_LEVEL'] == (own or '3')
-        assert os.environ['THEANO_FLAGS']
-    assert dict(os.environ) == before
-    assert logging.getLogger('tensorflow').level == level
+        environment['TF_CPP_MIN_LOG_LEVEL'] = own
+    code = ('import os; from keras_clone.check.commands import be_quiet; '
+            'be_quiet(); print(os.environ["TF_CPP_MIN_LOG_LEVEL"])')
+    assert subprocess.check_output([sys.executable, '-c', code], env=environment
+                                   ).decode().strip() == (own or '3')
 
 
 # check: what is printed
@@ -387,10 +384,10 @@ def test_file_is_checked(models, overlay):
                            'function make in some_models.'),
     (['some_models:number'], 'MODEL should be package.module:function. There is no '
                              'function number in some_models.'),
-    (['--only', 'Issue', 'model.h5'], '--only chooses from the gallery: leave it '
-                                      'out with a MODEL.'),
-    (['--only', 'nothing'], "No model of the gallery has 'nothing' in its name or "
-                            'description. Their names: lambda_with_two_outputs, '),
+    (['model.h5', 'Issue'], '--only chooses from the gallery: leave it out with a '
+                            'MODEL.'),
+    ([None, 'nothing'], "No model of the gallery has 'nothing' in its name or "
+                        'description. Their names: lambda_with_two_outputs, '),
     (['some_models:wrong'], 'some_models:wrong: The model cannot be built: '
                             'ValueError: no such model ('),
     (['some_models:text'], 'some_models:text: Expected a function that returns a '
@@ -532,7 +529,8 @@ def test_errors_of_both_processes_are_reported():
     status, out, err = run_process('check', 'no_such.h5')
     assert (status, out, err) == (2, '', 'Error: There is no file no_such.h5.\n')
     with pytest.raises(click.ClickException) as error:
-        with processes.started(['no_such.h5'], 'Released: ') as lines:
+        arguments = ['no_such.h5', None, 0, False]
+        with processes.started(arguments, 'Released: ') as lines:
             next(lines)
     assert error.value.message == 'Released: There is no file no_such.h5.'
 

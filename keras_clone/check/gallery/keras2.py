@@ -7,12 +7,7 @@ from functools import partial
 from keras import layers
 from keras.models import Model
 
-from . import ops
-from .both import (
-    call_arguments, custom_cell, custom_layer_in_nested_model,
-    custom_layer_in_wrapper, lambda_with_global_name, lambda_with_mask,
-    layer_shared_with_nested_model, masked_bidirectional, own_compute_mask,
-    plain_network, sequential, shared_nested_model, titled)
+from . import ops, sequential, titled
 
 
 class TwoOutputs(layers.Layer):
@@ -99,27 +94,3 @@ def shared_layer():
     x = layers.Input((4,))
     shared = layers.Dense(4, activation='tanh')
     return Model(x, layers.Add()([shared(x), shared(shared(x))]))
-
-
-MODELS = (
-    lambda_with_two_outputs,
-    masked_bidirectional,
-    nested_model_with_mask,
-    own_compute_mask,
-    two_masked_outputs,
-    masked_sequence,
-    encoder_decoder,
-    mask_as_argument,
-    lambda_with_global_name,
-    lambda_with_mask,
-    custom_layer_in_nested_model,
-    custom_layer_in_wrapper,
-    custom_cell,
-    callable_activation,
-    two_lambdas_in_one_layer,
-    call_arguments,
-    shared_layer,
-    layer_shared_with_nested_model,
-    shared_nested_model,
-    plain_network,
-)

@@ -3,14 +3,9 @@ from functools import partial
 
 import numpy as np
 from keras import layers
-from keras import ops
 from keras.models import Model
 
-from .both import (
-    call_arguments, custom_cell, custom_layer_in_nested_model,
-    custom_layer_in_wrapper, lambda_with_global_name, lambda_with_mask,
-    layer_shared_with_nested_model, masked_bidirectional, own_compute_mask,
-    plain_network, sequential, shared_nested_model, titled)
+from . import ops, plain_network, sequential, titled
 
 
 def quick_gelu(x):
@@ -90,28 +85,3 @@ def compiled_with_own_loss():
     model = plain_network()
     model.compile('sgd', loss=lambda y, z: ops.mean(ops.abs(y - z)))
     return model
-
-
-MODELS = (
-    lambda_with_two_outputs,
-    lambda_with_global_name,
-    lambda_in_nested_model,
-    lambda_in_wrapper,
-    lambda_of_partial,
-    lambda_with_mask,
-    lambda_that_holds_a_layer,
-    custom_layer_in_nested_model,
-    custom_layer_in_wrapper,
-    custom_cell,
-    callable_activation,
-    activation_named_as_one_of_keras,
-    layer_shared_with_nested_model,
-    operation_with_an_array,
-    frozen_model,
-    compiled_with_own_loss,
-    own_compute_mask,
-    masked_bidirectional,
-    call_arguments,
-    shared_nested_model,
-    plain_network,
-)

@@ -3,8 +3,8 @@ import keras
 
 if hasattr(keras, 'KerasTensor'):
     from keras.ops import (  # noqa: F401
-        abs, any, flip, matmul, mean, minimum, not_equal, ones, power, relu,
-        shape, sigmoid, square, sum, tanh, transpose)
+        abs, any, clip, flip, matmul, mean, minimum, not_equal, ones, power,
+        relu, shape, sigmoid, square, sum, tanh, transpose)
 else:
     from keras.backend import (  # noqa: F401
         abs, any, mean, minimum, not_equal, ones, relu, shape, sigmoid, square, sum,

@@ -10,6 +10,7 @@ import contextlib
 import importlib
 import itertools
 import re
+from unittest import mock
 
 import numpy as np
 from keras import backend as K
@@ -18,9 +19,8 @@ from keras.engine.base_layer import Node
 from keras.engine.network import Network
 from keras.models import Sequential
 
-from .interface import Graphs
+from . import Graphs
 
-RATE = .1   # Of a step of training.
 # Types of ops that read, set and feed values, and are no part of a model.
 NOT_COUNTED = ('Placeholder', 'PlaceholderWithDefault', 'IsVariableInitialized',
                'VarIsInitializedOp', 'NoOp')
@@ -33,7 +33,6 @@ RANDOM = ('RandomUniform', 'RandomStandardNormal', 'TruncatedNormal', 'Multinomi
 class Keras2Graphs(Graphs):
 
     LAYERS, RECORDS = Layer, Node
-    FLAGS = ('trainable', 'stateful', 'built', 'supports_masking')
     FILE, SAVING = 'model.h5', {'include_optimizer': False}
     NOT_TRAINED = () if K.backend() == 'tensorflow' else (
         f'a step of training ({K.backend()} would compile it for long)',)
@@ -60,7 +59,11 @@ class Keras2Graphs(Graphs):
             self.is_tensor(value) and hasattr(value, '_keras_history'))
 
     def sources(self, tensor):
-        return [x for op in _ops_up_to([tensor]) for x in op.outputs]
+        """TensorFlow tells it. A layer knows what its outputs were computed from."""
+        if hasattr(tensor, '_keras_history'):
+            return [tensor._keras_history]
+        return [] if self.is_variable(tensor) else list(
+            getattr(getattr(tensor, 'op', None), 'inputs', ()))
 
     def is_network(self, layer):
         return isinstance(layer, Sequential) or getattr(
@@ -82,11 +85,9 @@ class Keras2Graphs(Graphs):
         model by their position."""
         if isinstance(layer, Network):
             return [(str(i), each) for i, each in enumerate(layer._layers)]
-        found = []
         # From 2.3 on, Keras lists them in `_layers` as well.
-        for name in sorted(set(vars(layer)) - {'_layers'}):
-            _collect_layers(name, vars(layer)[name], found)
-        return found
+        return [pair for name in sorted(set(vars(layer)) - {'_layers'})
+                for pair in _layers_in(name, vars(layer)[name])]
 
     def weights_of(self, layer):
         """They include those of the layers that it holds."""
@@ -139,14 +140,22 @@ class Keras2Graphs(Graphs):
             not any(map(_sets_value, [op] + list(op.control_inputs))))
 
     def fresh_names(self, seed):
-        return _fresh_graph(seed) if K.backend() == 'tensorflow' else _fresh_names()
+        """On Theano and CNTK, only the numbers in names start at 1 again."""
+        if K.backend() == 'tensorflow':
+            return _fresh_graph(seed)
+        return mock.patch.object(
+            importlib.import_module(f'keras.backend.{K.backend()}_backend'),
+            '_UID_PREFIXES', collections.defaultdict(int))
 
-    def evaluator(self, model, values, nodes=None, on=None, state=()):
-        """There are no generators with a state."""
-        tensors = (_with_masks(model) if nodes is None else
-                   [x for node in nodes for x in
-                    list(node.output_tensors) + _tensors(node.output_masks)])
-        compute = function_of(_feeds(model, values, on), tensors,
+    def evaluator(self, model, values, nodes=None):
+        if nodes is None:
+            histories = [x._keras_history for x in model.outputs]
+            tensors = model.outputs + _tensors(
+                layer._inbound_nodes[i].output_masks[k] for layer, i, k in histories)
+        else:
+            tensors = [x for node in nodes for x in
+                       list(node.output_tensors) + _tensors(node.output_masks)]
+        compute = function_of(_feeds(model, values), tensors,
                               0 if model.uses_learning_phase else None)
 
         def compute_from_start():
@@ -160,7 +169,7 @@ class Keras2Graphs(Graphs):
         return [value if _is_fed(tensor) else function_of([], [tensor])()[0]
                 for tensor, value in zip(model.inputs, values)]
 
-    def train_once(self, model, values, targets=None, state=(), noise=None):
+    def train_once(self, model, values, targets=None, noise=None):
         """A clone is not compiled, so there is no loss that takes targets: the loss
         is the mean square of the outputs, added to the model's own losses. Only the
         weights of `_trained` take the step; the others follow their updates."""
@@ -170,7 +179,8 @@ class Keras2Graphs(Graphs):
             return {}, None  # Eagerly, each run draws in another order.
         losses = [K.sum(each) for each in model.losses]
         drawn = _drawn(model.outputs + losses)
-        tensors = [losses, model.outputs, _stepped(model, trained, losses), drawn]
+        tensors = [losses, model.outputs, self._stepped(model, trained, losses),
+                   drawn]
         fed = _feeds(model, values)
         if noise is not None and len(noise) == len(drawn):
             fed += zip(drawn, noise)
@@ -183,11 +193,11 @@ class Keras2Graphs(Graphs):
         kept = [] if not model.updates else model.weights + [
             each for update in model.updates if isinstance(update, tuple)
             for each in update if self.is_variable(each)]
-        before = K.batch_get_value(kept)
+        before = self.values_of(kept)
         try:
-            computed, after = iter(compute()), K.batch_get_value(model.weights)
+            computed, after = iter(compute()), self.values_of(model.weights)
         finally:
-            K.batch_set_value(list(zip(kept, before)))
+            self.set_values(kept, before)
         losses, outputs, weights, noise = (
             list(itertools.islice(computed, len(each))) for each in tensors)
         stepped = {id(each): x for each, x in zip(trained, weights)}
@@ -199,19 +209,32 @@ class Keras2Graphs(Graphs):
                     stepped.get(id(each), x) for each, x in zip(model.weights, after)
                     if in_order or id(each) in stepped]}, noise
 
+    def _stepped(self, model, weights, losses):
+        """Returns the tensors of weights after one step of gradient descent."""
+        squares = [K.mean(K.square(x)) for x in model.outputs
+                   if K.dtype(x).startswith('float')]
+        if not weights or not squares + losses:
+            return list(weights)
+        found = []
+        for weight, gradient in zip(weights, K.gradients(sum(squares + losses),
+                                                         weights)):
+            constraint = getattr(weight, 'constraint', None) or K.identity
+            found.append(weight + 0. if gradient is None else
+                         constraint(weight - self.RATE * K.identity(gradient)))
+        return found
 
-def _collect_layers(label, value, found):
+
+def _layers_in(label, value):
+    """Returns the layers in a value, also in containers, with labels for them."""
     if isinstance(value, Layer):
-        found.append((label, value))
-    elif isinstance(value, (list, tuple)):
-        for i, each in enumerate(value):
-            _collect_layers(f'{label}[{i}]', each, found)
+        return [(label, value)]
+    items = []
+    if isinstance(value, (list, tuple)):
+        items = enumerate(value)
     elif isinstance(value, dict):
-        for key, each in value.items():
-            _collect_layers(f'{label}[{key!r}]', each, found)
-
-
-# Tensors and ops
+        items = value.items()
+    return [pair for key, each in items
+            for pair in _layers_in(f'{label}[{key!r}]', each)]
 
 
 def _tensors(masks):
@@ -237,27 +260,12 @@ def _sets_value(op):
     return op.type in ASSIGN and op.inputs[1].op.type == 'Placeholder'
 
 
-# A fresh state
-
-
-@contextlib.contextmanager
-def _fresh_names():
-    """Theano and CNTK: the numbers in names start at 1 again."""
-    backend = importlib.import_module(f'keras.backend.{K.backend()}_backend')
-    old = backend._UID_PREFIXES
-    backend._UID_PREFIXES = collections.defaultdict(int)
-    try:
-        yield
-    finally:
-        backend._UID_PREFIXES = old
-
-
 @contextlib.contextmanager
 def _fresh_graph(seed):
     import tensorflow as tf
     from keras.backend import tensorflow_backend
     if tf.executing_eagerly():
-        with _fresh_keras_graph(), _tensorflow_seed(seed):
+        with _fresh_keras_graph(seed):
             yield
         return
     with tf.Graph().as_default() as graph, session(graph):
@@ -271,31 +279,23 @@ def _fresh_graph(seed):
 
 
 @contextlib.contextmanager
-def _fresh_keras_graph():
-    """TensorFlow 2: a new graph in place of the one in which Keras builds."""
+def _fresh_keras_graph(seed):
+    """TensorFlow 2: a new graph in place of the one in which Keras builds. What
+    initializers draw depends on TensorFlow's own seed as well."""
+    import tensorflow as tf
     from keras.backend import tensorflow_backend
+    from tensorflow.python.eager.context import context
     from tensorflow.python.framework.func_graph import FuncGraph
     from tensorflow.python.keras import backend
-    old = backend._GRAPH, tensorflow_backend._LEARNING_PHASE_CACHE
-    backend._GRAPH = graph = FuncGraph('keras_graph')
-    tensorflow_backend._LEARNING_PHASE_CACHE = {}
-    try:
-        yield
-    finally:
-        backend._GRAPH, tensorflow_backend._LEARNING_PHASE_CACHE = old
-        backend._GRAPH_LEARNING_PHASES.pop(graph, None)
-
-
-@contextlib.contextmanager
-def _tensorflow_seed(seed):
-    """TensorFlow 2: what initializers draw depends on its own seed as well."""
-    import tensorflow as tf
-    from tensorflow.python.eager.context import context
+    graph = FuncGraph('keras_graph')
     old = {name: vars(context()).get(name) for name in ('_seed', '_rng')}
     tf.compat.v2.random.set_seed(seed)
     try:
-        yield
+        with mock.patch.object(backend, '_GRAPH', graph), mock.patch.object(
+                tensorflow_backend, '_LEARNING_PHASE_CACHE', {}):
+            yield
     finally:
+        backend._GRAPH_LEARNING_PHASES.pop(graph, None)
         vars(context()).update(old)
 
 
@@ -314,13 +314,8 @@ def session(graph):
     return v1.Session(graph=graph, config=config)
 
 
-# Outputs
-
-
-def _feeds(model, values, on=None):
+def _feeds(model, values):
     """Returns what to feed: a list of pairs (tensor, array)."""
-    if on is not None:
-        return list(zip(on, values))
     return [(x, value) for x, value in zip(model.inputs, values) if _is_fed(x)]
 
 
@@ -329,7 +324,7 @@ def _is_fed(tensor):
 
 
 def function_of(feeds, tensors, learning_phase=None, updates=()):
-    """Returns a function that computes tensors each time it is called.
+    """Returns a function without arguments that returns a list of arrays.
 
     # Arguments
         feeds: list of pairs (tensor, array).
@@ -337,38 +332,23 @@ def function_of(feeds, tensors, learning_phase=None, updates=()):
         learning_phase: 0 or 1, the value to feed for it; None where nothing depends
             on it.
         updates: list of updates to execute.
-
-    # Returns
-        A function without arguments that returns a list of arrays.
     """
     known = {id(tensor): value for tensor, value in feeds}
     # Variables of TensorFlow 2 have a value.
     known.update((id(x), x.numpy()) for x in tensors
                  if hasattr(getattr(x, '_handle', x), 'numpy'))
     wanted = [each for each in tensors if id(each) not in known]
-    inputs = [tensor for tensor, _ in feeds]
-    values = [value for _, value in feeds]
     if learning_phase is not None and not isinstance(K.learning_phase(), int):
-        inputs.append(K.learning_phase())
-        values.append(learning_phase)
-    function = (K.function(inputs, wanted, updates=updates) if wanted or updates
-                else lambda values: [])
+        feeds = feeds + [(K.learning_phase(), learning_phase)]
+    values = [value for _, value in feeds]
+    function = (K.function([tensor for tensor, _ in feeds], wanted, updates=updates)
+                if wanted or updates else lambda values: [])
 
     def compute():
         computed = dict(known)
         computed.update((id(x), y) for x, y in zip(wanted, function(values)))
         return [np.asarray(computed[id(each)]) for each in tensors]
     return compute
-
-
-def _with_masks(model):
-    """Returns a model's outputs, followed by their masks."""
-    histories = [x._keras_history for x in model.outputs]
-    return model.outputs + _tensors(
-        layer._inbound_nodes[i].output_masks[k] for layer, i, k in histories)
-
-
-# Training
 
 
 def _trained(model):
@@ -387,14 +367,8 @@ def _has_loops():
 
 def _drawn(tensors):
     """Returns the random numbers that tensors are computed from, in an order that
-    the graph alone determines; none where they cannot be fed."""
-    ops = [] if K.backend() == 'tensorflow' and _has_loops() else _ops_up_to(tensors)
-    return [x for op in ops if op.type in RANDOM for x in op.outputs]
-
-
-def _ops_up_to(tensors):
-    """Returns the ops that tensors are computed by, where these can be listed."""
-    if K.backend() != 'tensorflow':
+    the graph alone determines; none where they cannot be fed or listed."""
+    if K.backend() != 'tensorflow' or _has_loops():
         return []
     found, waiting = {}, [x.op for x in reversed(tensors)]
     while waiting:
@@ -402,29 +376,10 @@ def _ops_up_to(tensors):
         if id(op) not in found:
             found[id(op)] = op
             waiting += [x.op for x in reversed(op.inputs)]
-    return list(found.values())
+    return [x for op in found.values() if op.type in RANDOM for x in op.outputs]
 
 
 def _is_eager():
     """Returns whether TensorFlow executes eagerly, as TensorFlow 2 does."""
     return (K.backend() == 'tensorflow' and
             importlib.import_module('tensorflow').executing_eagerly())
-
-
-def _stepped(model, weights, losses):
-    """Returns the tensors of weights after one step of gradient descent."""
-    if not weights:
-        return []
-    squares = [K.mean(K.square(x)) for x in model.outputs
-               if K.dtype(x).startswith('float')]
-    if not squares + losses:
-        return list(weights)
-    gradients = K.gradients(sum(squares + losses), weights)
-    return [weight + 0. if gradient is None else
-            _constrained(weight, weight - RATE * K.identity(gradient))
-            for weight, gradient in zip(weights, gradients)]
-
-
-def _constrained(weight, value):
-    constraint = getattr(weight, 'constraint', None)
-    return constraint(value) if constraint else value

@@ -23,18 +23,15 @@ from keras.src.ops.symbolic_arguments import SymbolicArguments
 from keras.src.trainers.compile_utils import CompileLoss
 from keras.src.utils.tracking import Tracker
 
-from .interface import Graphs
-
-
-RATE = .1   # Of a step of training.
+from . import Graphs
 
 
 class Keras3Graphs(Graphs):
 
     LAYERS, RECORDS = Operation, (Node, SymbolicArguments)
     BOOKKEEPING = (Tracker,)
-    FLAGS = ('trainable', 'stateful', 'built', 'supports_masking', 'compute_dtype',
-             'variable_dtype', 'quantization_mode', 'autocast', 'supports_jit')
+    FLAGS = Graphs.FLAGS + ('compute_dtype', 'variable_dtype', 'quantization_mode',
+                            'autocast', 'supports_jit')
     # A model that begins at a hidden tensor has lost the masks of its graph
     # (`clone_graph_nodes` in `keras/src/models/functional.py`). They exist when it
     # is called, and are compared then.
@@ -42,7 +39,10 @@ class Keras3Graphs(Graphs):
     FILE, LOADING = 'model.keras', {'safe_mode': False}
 
     def graph_of(self, network):
-        return _graph_of(network)
+        """It is the `Function` that a model is, or that a `Sequential` has."""
+        if isinstance(network, keras.Sequential):
+            return network._functional
+        return network if isinstance(network, Function) else None
 
     def is_tensor(self, value):
         return isinstance(value, (keras.KerasTensor, keras.Variable))
@@ -61,6 +61,9 @@ class Keras3Graphs(Graphs):
         generator = global_state.get_global_attribute('global_seed_generator')
         return (self.is_layer(value) or self.is_tensor(value)) and (
             generator is None or value is not generator.state)
+
+    def sources(self, tensor):
+        return [getattr(tensor, '_keras_history', None)]
 
     def is_network(self, layer):
         return isinstance(layer, (Functional, keras.Sequential, Function))
@@ -86,37 +89,29 @@ class Keras3Graphs(Graphs):
         return layer._trainable_variables + layer._non_trainable_variables
 
     def facts_of_weight(self, weight):
-        facts = {'': f'{weight.dtype} of shape {weight.shape}',
-                 ', its name': re.sub(r'_\d+$', '', weight.name),
-                 ', its flag trainable': weight.trainable}
-        facts.update((f', its {what}', type(getattr(weight, what)))
-                     for what in ('regularizer', 'constraint'))
-        return facts
+        return {'': f'{weight.dtype} of shape {weight.shape}',
+                ', its name': re.sub(r'_\d+$', '', weight.name),
+                ', its flag trainable': weight.trainable,
+                ', its regularizer': type(weight.regularizer),
+                ', its constraint': type(weight.constraint)}
 
     def facts_of_input(self, tensor):
         return tensor.shape, tensor.dtype, tensor.sparse
 
     def settings_of(self, model):
-        if not getattr(model, 'compiled', False):
-            return {'being compiled': False}
-        found = {'being compiled': True, 'optimizer': model.optimizer}
-        for name, value in _compiled_with(model).items():
-            if name != 'optimizer':
-                found[name + ' compiled with'] = value
+        found = {'being compiled': bool(getattr(model, 'compiled', False))}
+        if found['being compiled']:
+            found.update((name + ' compiled with', value)
+                         for name, value in _compiled_with(model).items())
+            found['optimizer compiled with'] = model.optimizer
         return found
 
     def values_of(self, variables):
-        return [ops.convert_to_numpy(each.value) for each in variables]
+        return [np.array(ops.convert_to_numpy(each.value)) for each in variables]
 
     def set_values(self, variables, values):
         for variable, value in zip(variables, values):
             variable.assign(value)
-
-    def first_nodes(self, model, nodes):
-        """Not every release can make a model of inputs only."""
-        if all(node.is_input for node in nodes):
-            return None
-        return super().first_nodes(model, nodes)
 
     def layer_of(self, node):
         return node.operation
@@ -145,19 +140,17 @@ class Keras3Graphs(Graphs):
     def seeds_of(self, layer):
         return [each.state for each in getattr(layer, '_seed_generators', [])]
 
-    def evaluator(self, model, values, nodes=None, on=None, state=()):
+    def evaluator(self, model, values, nodes=None):
         """It returns as many masks as outputs, with an empty array in place of each
         missing mask."""
-        if nodes is None and on is None:
-            values = _packed(model, '_inputs_struct', values)
+        if nodes is None:
+            values = self._packed(model, '_inputs_struct', values)
         else:
-            graph = _graph_of(model)
-            tensors = (graph.outputs if nodes is None else
-                       [x for node in nodes for x in node.output_tensors])
-            model = keras.Model(on or graph.inputs, tensors)
+            model = keras.Model(self.graph_of(model).inputs, [
+                x for node in nodes for x in node.output_tensors])
 
         def compute():
-            with keras.StatelessScope(state):
+            with keras.StatelessScope():
                 outputs = tree.flatten(model(values, training=False))
                 masks = [get_keras_mask(x) for x in outputs]
                 return [np.empty(0) if x is None else ops.convert_to_numpy(x)
@@ -174,7 +167,7 @@ class Keras3Graphs(Graphs):
                      lambda x: random.randint(0, x.shape[-1], x.shape[:-1])):
             try:
                 targets = [draw(x).astype('float32') for x in outputs]
-                loss = _compiled_loss(model, targets, _packed(
+                loss = _compiled_loss(model, targets, self._packed(
                     model, '_outputs_struct', map(ops.convert_to_tensor, outputs)))
             except Exception:  # It may be any custom function.
                 continue
@@ -182,17 +175,17 @@ class Keras3Graphs(Graphs):
                 return targets
         return None
 
-    def train_once(self, model, values, targets=None, state=(), noise=None):
+    def train_once(self, model, values, targets=None, noise=None):
         """With targets, the loss is the one that the model was compiled with; if
         there are none, it is the mean square of the outputs. The model's own losses
         are added."""
         trained = [each for each in model.trainable_variables
                    if keras.backend.is_float_dtype(each.dtype)]
-        inputs = _packed(model, '_inputs_struct', values)
+        inputs = self._packed(model, '_inputs_struct', values)
 
         def compute(tensors):
-            mapping = list(state) + list(zip(trained, tensors))
-            with keras.StatelessScope(mapping, collect_losses=True) as scope:
+            with keras.StatelessScope(list(zip(trained, tensors)),
+                                      collect_losses=True) as scope:
                 outputs = model(inputs, training=True)
                 own_loss = _total(model.losses)
                 loss = own_loss + _objective(model, outputs, targets)
@@ -204,34 +197,29 @@ class Keras3Graphs(Graphs):
 
         start = [ops.convert_to_tensor(each.value) for each in trained]
         (own_loss, loss, outputs, after), gradients = _gradients(compute, start)
-        stepped = {id(each): _stepped(each, x, gradient)
+        stepped = {id(each): self._stepped(each, x, gradient)
                    for each, x, gradient in zip(trained, start, gradients)}
         after = [stepped.get(id(each), x) for each, x in zip(model.weights, after)]
-        return {'losses': _arrays([own_loss]),
-                'the loss in training': _arrays([loss]),
-                'outputs in training': _arrays(outputs),
-                self.STEPPED: _arrays(after)}, None
+        found = {'losses': [own_loss], 'the loss in training': [loss],
+                 'outputs in training': outputs, self.STEPPED: after}
+        return {what: list(map(ops.convert_to_numpy, tensors))
+                for what, tensors in found.items()}, None
 
+    def _stepped(self, variable, x, gradient):
+        if gradient is None:
+            return x
+        x = x - ops.cast(self.RATE * gradient, x.dtype)
+        return variable.constraint(x) if variable.constraint else x
 
-def _graph_of(model):
-    """Returns the `Function` that a model is, or that a `Sequential` has."""
-    if isinstance(model, keras.Sequential):
-        return model._functional
-    return model if isinstance(model, Function) else None
-
-
-def _packed(model, structure, values):
-    """Returns a list in the structure of the inputs or outputs of a model."""
-    return tree.pack_sequence_as(getattr(_graph_of(model), structure), list(values))
+    def _packed(self, model, structure, values):
+        """Returns a list in the structure of the inputs or outputs of a model."""
+        return tree.pack_sequence_as(getattr(self.graph_of(model), structure),
+                                     list(values))
 
 
 def _compiled_with(model):
     """Returns the arguments that a model was compiled with, if Keras keeps them."""
     return getattr(getattr(model, '_compile_config', None), 'config', None) or {}
-
-
-def _arrays(tensors):
-    return [ops.convert_to_numpy(each) for each in tensors]
 
 
 def _total(losses):
@@ -254,13 +242,6 @@ def _compiled_loss(model, targets, outputs):
     loss = CompileLoss(settings['loss'], settings.get('loss_weights'),
                        output_names=model.output_names)
     return loss(tree.pack_sequence_as(outputs, targets), outputs)
-
-
-def _stepped(variable, x, gradient):
-    if gradient is None:
-        return x
-    x = x - ops.cast(RATE * gradient, x.dtype)
-    return variable.constraint(x) if variable.constraint else x
 
 
 def _gradients(compute, tensors):
