@@ -111,6 +111,16 @@ def test_clone_replaces_an_argument_that_the_config_lacks(make):
     assert_same_outputs(model, clone)
 
 
+@pytest.mark.parametrize('make', FROM_THE_ARGUMENT, ids=lambda make: make.__name__)
+def test_clone_replaces_an_argument_that_was_assigned(make):
+    def make_layer():
+        layer = make()
+        layer.argument = .5
+        return layer
+    model = chain(make_layer)()
+    assert_same_outputs(model, clone_model(clone_model(model)))
+
+
 def test_clone_draws_a_weight_anew_that_replaces_an_argument():
     model = chain(ByWeight)()
     assert not np.allclose(outputs_of(clone_model(model), ONES),
