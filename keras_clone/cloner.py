@@ -497,7 +497,8 @@ class Cloner:
         self._empty |= first.empty
         if first.was_built and layer._inbound_nodes:
             self.build(layer, clone)
-        is_built_later = first.was_built and not clone.built and not is_held
+        if first.was_built and not clone.built and not is_held:
+            return  # The layer that holds it will build it.
         current, changed = self.attributes(clone), self._changes_of(layer, clone)
         is_changed_later = any(
             self._differ(attributes[name], vars(layer).get(name, MISSING))
@@ -509,16 +510,14 @@ class Cloner:
             if is_changed_later and (is_plain(value) or self.is_array(value)):
                 continue  # The constructor has computed it from the new settings.
             old = self._leaves(value, objects)
-            if is_built_later and old and (new is MISSING or new is None):
-                continue
             is_pair = self._correspond(old, self._leaves(new))
-            for each in old:
-                if id(each) in first.built and id(each) in self.layer_map:
-                    self._build_held(each, self.layer_map[id(each)])
             if self._is_other(layer, name, value, new) or not is_pair:
                 self._set_as_in(layer, clone, name, value, new)
             else:
                 self._match_objects(value, new, objects)
+            for each in old:
+                if id(each) in first.built and id(each) in self.layer_map:
+                    self._build_held(each, self.layer_map[id(each)])
 
     def _build_held(self, layer, clone):
         """Builds a layer that was built before what holds it was called."""

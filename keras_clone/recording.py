@@ -204,6 +204,9 @@ def _keep_attributes(current, kept):
     list."""
     found = []
     for name, value in list(current.items()):
+        if type(value) in ATOMS:
+            kept[name] = value
+            continue
         with contextlib.suppress(RecursionError):  # It contains itself.
             value = copied(value)
         kept[name] = LargeArray(value) if _is_large(value) else value
