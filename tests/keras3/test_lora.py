@@ -64,11 +64,16 @@ def test_clone_has_the_lora_weights_of_a(make, part):
     assert_same_outputs(model, clone, np.ones((2,) + shape, 'float32'))
 
 
-def test_clone_has_the_lora_weights_of_an_attention():
+@pytest.mark.parametrize('when', ['before its call', 'after its call'])
+def test_clone_has_the_lora_weights_of_an_attention(when):
     x = keras.Input((4, 6), name='x')
     attention = layers.MultiHeadAttention(2, 3)
-    model = Model(x, attention(x, x))
+    if when == 'after its call':
+        attention(x, x)
+    else:
+        attention.build((None, 4, 6), (None, 4, 6))
     attention.query_dense.enable_lora(2)
+    model = Model(x, attention(x, x))
     clone = clone_model(model)
     assert clone.layers[-1].query_dense.lora_enabled
     assert not clone.layers[-1].key_dense.lora_enabled
