@@ -48,6 +48,8 @@ def after_call(layer):
                  lambda layer: layer.inner, id='inner layer that is not called'),
     pytest.param(lambda: layers.TimeDistributed(layers.Dense(4)),
                  lambda layer: layer.layer, id='guard wrapper'),
+    pytest.param(lambda: layers.SpectralNormalization(layers.Dense(4)),
+                 lambda layer: layer.layer, id='normalizing wrapper'),
     pytest.param(chain(lambda: layers.Dense(4)), lambda layer: layer.layers[-1],
                  id='guard nested model'),
 ])

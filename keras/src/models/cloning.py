@@ -8,6 +8,7 @@ layers. `keras_clone.cloner` describes how a new layer is created.
 import contextlib
 import copy
 import functools
+import itertools
 import os
 import tempfile
 import types
@@ -454,18 +455,24 @@ class _Cloner(Cloner):
 
     def _match_order(self, layer, clone):
         """Sorts the variables and sublayers of a clone as in the original."""
-        if len(self.own_state(layer)) < len(self.own_state(clone)):
-            return  # The layer is to be built by its next call.
-        for name, (_, old) in layer._tracker.config.items():
-            _, new = clone._tracker.config[name]
+        old, new = [
+            {name: tracked for name, (_, tracked) in each._tracker.config.items()}
+            for each in (layer, clone)
+        ]
+        for name, tracked in old.items():
             mapped = [
                 self.layer_map.get(id(each), self.state_map.get(id(each)))
-                for each in old
+                for each in tracked
             ]
             # What was replaced is still tracked by the original.
-            mapped = [each for each in mapped if each is not None]
-            if {*map(id, mapped)} == {*map(id, new)}:
-                new[:] = mapped
+            old[name] = [each for each in mapped if each is not None]
+        ids = [
+            {*map(id, itertools.chain(*each.values()))} for each in (old, new)
+        ]
+        if ids[0] == ids[1]:
+            for name, tracked in new.items():
+                tracked[:] = old[name]
+                clone._tracker.stored_ids[name] = {*map(id, tracked)}
 
     def copy_unreachable_values(self, clone):
         """Copies the values that `clone.set_weights` does not set: of layers that
