@@ -9,7 +9,10 @@ import functools
 import inspect
 import types
 import weakref
+import zlib
 from collections import Counter, OrderedDict, defaultdict, deque
+
+import numpy as np
 
 from keras_clone.walk import ATOMS
 from keras_clone.walk import FUNCTIONS
@@ -79,8 +82,8 @@ class FirstCall:
         self.attributes, self.objects = {}, {}
 
     def existing(self):
-        """Returns `attributes` and `objects`, without the large arrays that do not
-        exist any more."""
+        """Returns `attributes` and `objects`, without the large arrays that were
+        changed in place or do not exist any more."""
         return _existing(self.attributes), {
             key: (each, _existing(held))
             for key, (each, held) in self.objects.items()}
@@ -93,7 +96,27 @@ class FirstCall:
 
 
 class LargeArray(weakref.ref):
-    """Stands for an array that is not kept alive."""
+    """Stands for an array that is not kept alive.
+
+    # Attributes
+        checksum: of a NumPy array, which may be changed in place; else None.
+    """
+
+    __slots__ = ('checksum',)
+
+    def __init__(self, array):
+        super().__init__(array)
+        self.checksum = _checksum(array)
+
+    def unchanged(self):
+        """Returns the array; None if it was changed or does not exist any more."""
+        array = self()
+        return array if self.checksum == _checksum(array) else None
+
+
+def _checksum(array):
+    if isinstance(array, np.ndarray) and not array.dtype.hasobject:
+        return zlib.crc32(np.ascontiguousarray(array))
 
 
 class NotKnown(ValueError):
@@ -208,7 +231,7 @@ def _keep_attributes(current, kept):
             kept[name] = value
             continue
         with contextlib.suppress(RecursionError):  # It contains itself.
-            value = copied(value)
+            value = copied(value, _own_array)  # It may be changed in place.
         kept[name] = LargeArray(value) if _is_large(value) else value
         found += leaves(value)
     return found
@@ -304,12 +327,17 @@ def _kept(value):
     return LargeArray(value) if _is_large(value) else value
 
 
+def _own_array(value):
+    is_array = isinstance(value, np.ndarray) and not _is_large(value)
+    return value.copy() if is_array else value
+
+
 def _is_large(value):
     return hasattr(type(value), 'nbytes') and value.nbytes > _LARGE
 
 
 def _existing(attributes):
-    found = {name: value() if type(value) is LargeArray else value
+    found = {name: value.unchanged() if type(value) is LargeArray else value
              for name, value in attributes.items()}
     return {name: value for name, value in found.items()
             if value is not None or attributes[name] is None}

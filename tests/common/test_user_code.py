@@ -13,6 +13,7 @@ import inspect
 import json
 import pickle
 
+import numpy as np
 import pytest
 from keras import activations, layers, regularizers
 from keras.models import Sequential, clone_model, model_from_json
@@ -629,3 +630,33 @@ def test_what_a_call_method_computes_is_computed_once(where):
     clone = clone_model(clone_model(model))
     assert_same_outputs(model, clone)
     assert len(clone.layers) == len(model.layers)
+
+
+class CountsInAnArray(layers.Layer):
+    """`build` changes an array in place that the constructor has created."""
+
+    def __init__(self, size=3, **kwargs):
+        super().__init__(**kwargs)
+        self.factors = np.ones(size, 'float32')
+
+    def build(self, input_shape):
+        self.factors += 1
+        self.built = True
+
+    def call(self, inputs):
+        return inputs * self.factors[:3]
+
+
+@pytest.mark.parametrize('size', [3, 10 ** 5], ids=['small', 'large'])
+def test_guard_array_that_build_changes_in_place(size):
+    model = chain(lambda: layers.Dense(3), lambda: CountsInAnArray(size))()
+    assert_same_outputs(model, clone_model(clone_model(model)))
+
+
+def test_array_that_the_user_changes_in_place_and_build_as_well():
+    def make():
+        layer = CountsInAnArray()
+        layer.factors *= 3
+        return layer
+    model = chain(lambda: layers.Dense(3), make)()
+    assert_same_outputs(model, clone_model(clone_model(model)))
