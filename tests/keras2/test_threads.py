@@ -1,6 +1,5 @@
 """Cloning does not affect other threads, nor do they affect cloning."""
 import contextlib
-import threading
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from keras.models import Model, clone_model, model_from_json
 from keras.utils import custom_object_scope, get_custom_objects
 
 import custom_objects
+import threads
 from custom_objects import relu
 
 # On TensorFlow 2.2, Keras 2.3.1 works only in the main thread.
@@ -46,22 +46,13 @@ def graph_of(session):
 
 
 def in_another_thread(function):
-    """Calls a function in another thread, and returns or raises what it does."""
+    """Calls a function in another thread, with the graph of this one."""
     session = K.get_session() if K.backend() == 'tensorflow' else None
-    found, raised = [], []
 
     def run():
-        try:
-            with graph_of(session):
-                found.append(function())
-        except BaseException as error:
-            raised.append(error)
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if raised:
-        raise raised[0]
-    return found[0]
+        with graph_of(session):
+            return function()
+    return threads.in_another_thread(run)
 
 
 def plain():

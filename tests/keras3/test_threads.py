@@ -1,6 +1,4 @@
 """Guards: cloning does not affect other threads, nor do they affect cloning."""
-import threading
-
 import keras
 import numpy as np
 import pytest
@@ -8,6 +6,7 @@ from keras import Model, layers
 from keras.models import clone_model
 
 from major_versions import assert_same_outputs
+from threads import in_another_thread
 
 
 class Pausing(layers.Layer):
@@ -33,22 +32,6 @@ class Pausing(layers.Layer):
         if observe:
             in_another_thread(observe)
             cls.observe = staticmethod(observe)
-
-
-def in_another_thread(function):
-    """Calls a function in another thread, and raises what it raises."""
-    raised = []
-
-    def run():
-        try:
-            function()
-        except BaseException as error:
-            raised.append(error)
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if raised:
-        raise raised[0]
 
 
 @pytest.fixture
