@@ -250,7 +250,8 @@ class _Cloner(Cloner):
 
     def adopt(self, layer, clone):
         if isinstance(layer, Network) and type(clone) is type(layer):
-            for old, new in zip(layer._layers, clone._layers):
+            # Not the input layer, which a `Sequential` has only when it is built.
+            for old, new in zip(layer.layers, clone.layers):
                 if id(old) not in self.layer_map:
                     self.adopt(old, new)
         super().adopt(layer, clone)

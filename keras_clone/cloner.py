@@ -305,6 +305,10 @@ class Cloner:
                 self.finish_layer(layer, clone)
             if self._walk.postponed:
                 keep_first_call_with(clone, vars(clone))
+            first, new = first_call_of(layer), first_call_of(clone)
+            if first is not None and new is not None:
+                new.correspond(first, {id(self.layer_map.get(each))
+                                       for each in first.built})
 
     def check(self):
         """Raises a `ValueError` if a clone lacks weights or uses the original."""

@@ -15,6 +15,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 import numpy as np
 
 from keras_clone.walk import ATOMS
+from keras_clone.walk import CONTAINERS
 from keras_clone.walk import FUNCTIONS
 from keras_clone.walk import content_of
 from keras_clone.walk import holds_atoms
@@ -87,6 +88,18 @@ class FirstCall:
         return _existing(self.attributes), {
             key: (each, _existing(held))
             for key, (each, held) in self.objects.items()}
+
+    def correspond(self, first, built):
+        """Makes this what it would be if a clone had not been built early.
+
+        # Arguments
+            first: the `FirstCall` of the original.
+            built: set, the ids of the counterparts of the layers in `first.built`.
+        """
+        self.was_built, self.built = first.was_built, built
+        self.attributes = {
+            name: None if first.attributes[name] is None else value
+            for name, value in self.attributes.items() if name in first.attributes}
 
     def __deepcopy__(self, memo):
         return None  # It is that of another layer.
@@ -230,8 +243,11 @@ def _keep_attributes(current, kept):
         if type(value) in ATOMS:
             kept[name] = value
             continue
+        held = value
         with contextlib.suppress(RecursionError):  # It contains itself.
             value = copied(value, _own_array)  # It may be changed in place.
+        if value is held and isinstance(value, CONTAINERS) and holds_atoms(value):
+            continue  # A container of a class of the user may be changed as well.
         kept[name] = LargeArray(value) if _is_large(value) else value
         found += leaves(value)
     return found

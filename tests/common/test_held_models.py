@@ -1,10 +1,10 @@
-"""Layers that hold a model which is empty when they are created."""
+"""Layers that hold a model."""
 import pytest
 from keras import layers
 from keras.models import Sequential, clone_model
 
 from major_versions import (
-    assert_equal_and_independent, build_inner, call_inner, chain)
+    IS_KERAS2, assert_equal_and_independent, build_inner, call_inner, chain)
 
 
 class Holds(layers.Layer):
@@ -47,8 +47,22 @@ class FillsSeveral(Holds):
         return sum(call_inner(each, inputs) for each in self.held)
 
 
-@pytest.mark.parametrize('make', [FillsInBuild, FillsSeveral])
-def test_guard_clone_of_a_layer_that_fills_a_model_in_build(make):
+class HoldsLayers(Holds):
+    """Its model has layers, and is built when it is called."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.fill()
+
+    def call(self, inputs):
+        outputs = self.held(inputs)
+        if IS_KERAS2:
+            self._trainable_weights = self.held.trainable_weights
+        return outputs
+
+
+@pytest.mark.parametrize('make', [FillsInBuild, FillsSeveral, HoldsLayers])
+def test_guard_clone_of_a_layer_that_fills_or_builds_a_model(make):
     model = chain(make, lambda: layers.Dense(2))()
     clone = clone_model(clone_model(model))
     assert len(clone.weights) == len(model.weights)

@@ -660,3 +660,25 @@ def test_array_that_the_user_changes_in_place_and_build_as_well():
         return layer
     model = chain(lambda: layers.Dense(3), make)()
     assert_same_outputs(model, clone_model(clone_model(model)))
+
+
+class Log(list):
+    pass
+
+
+class CountsInALog(layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.log = Log()
+
+    def build(self, input_shape):
+        self.log.append(2)
+        self.built = True
+
+    def call(self, inputs):
+        return inputs * sum(self.log)
+
+
+def test_guard_list_of_a_class_of_the_user_that_build_changes_in_place():
+    model = chain(lambda: layers.Dense(3), CountsInALog)()
+    assert_same_outputs(model, clone_model(clone_model(model)))

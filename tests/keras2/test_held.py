@@ -7,7 +7,8 @@ import collections
 import numpy as np
 import pytest
 from keras import backend as K
-from keras.layers import Dense, Embedding, Input, Lambda, Layer, TimeDistributed
+from keras.layers import (
+    LSTM, Bidirectional, Dense, Embedding, Input, Lambda, Layer, TimeDistributed)
 from keras.models import Model, clone_model
 
 from major_versions import after_dense, assert_equal_and_independent, chain
@@ -190,10 +191,14 @@ def test_clone_of_layers_that_were_built_before_they_were_called(make):
     assert_equal_and_independent(model, clone, np.ones((2, 4, 3)))
 
 
-def test_guard_clone_of_a_clone_whose_function_holds_a_wrapper():
+@pytest.mark.parametrize('make', [
+    lambda: TimeDistributed(Dense(3)),
+    lambda: Bidirectional(LSTM(3, return_sequences=True))],
+    ids=['TimeDistributed', 'Bidirectional'])
+def test_guard_clone_of_a_clone_whose_function_holds_a_wrapper(make):
     class Block:
         def __init__(self):
-            self.factor, self.wrapper = 2., TimeDistributed(Dense(3))
+            self.factor, self.wrapper = 2., make()
 
         def __call__(self, x):
             return self.wrapper(Lambda(lambda x: x * self.factor)(x))
