@@ -29,7 +29,7 @@ class Previous(layers.Layer):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         if Previous.instances:
-            self.previous = Previous.instances[-1]
+            self.previous = (Previous.instances[-1],)
         Previous.instances.append(self)
 
     def call(self, inputs):
