@@ -753,10 +753,8 @@ def _copy_adapted_state(layer, clone):
 
 def _array(value):
     """Returns the value of a variable or of an array as a new NumPy array."""
-    if isinstance(value, Variable):
-        # Not `convert_to_numpy`, by which TensorFlow issues a `DeprecationWarning`.
-        value = value.numpy()
-    return np.array(value)
+    # Neither of Keras's functions for this, by which NumPy issues a warning.
+    return np.array(np.asarray(value))
 
 
 def _copy_vocabulary(layer, clone):
