@@ -112,14 +112,14 @@ class LargeArray(weakref.ref):
     """Stands for an array that is not kept alive.
 
     # Attributes
-        checksum: of a NumPy array, which may be changed in place; else None.
+        checksum: None, or that of the array, by which a change in place is found.
     """
 
     __slots__ = ('checksum',)
 
-    def __init__(self, array):
+    def __init__(self, array, *, checksum=None):
         super().__init__(array)
-        self.checksum = _checksum(array)
+        self.checksum = checksum
 
     def unchanged(self):
         """Returns the array; None if it was changed or does not exist any more."""
@@ -128,6 +128,7 @@ class LargeArray(weakref.ref):
 
 
 def _checksum(array):
+    """Returns the checksum of a NumPy array; None of any other value."""
     if isinstance(array, np.ndarray) and not array.dtype.hasobject:
         return zlib.crc32(np.ascontiguousarray(array))
 
@@ -248,8 +249,10 @@ def _keep_attributes(current, kept):
             value = copied(value, _own_array)  # It may be changed in place.
         if value is held and isinstance(value, CONTAINERS) and holds_atoms(value):
             continue  # A container of a class of the user may be changed as well.
-        kept[name] = LargeArray(value) if _is_large(value) else value
         found += leaves(value)
+        if _is_large(value):
+            value = LargeArray(value, checksum=_checksum(value))
+        kept[name] = value
     return found
 
 

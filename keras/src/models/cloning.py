@@ -753,7 +753,7 @@ def _copy_adapted_state(layer, clone):
 
 def _array(value):
     """Returns the value of a variable or of an array as a new NumPy array."""
-    # Neither of Keras's functions for this, by which NumPy issues a warning.
+    # With `numpy()` and `convert_to_numpy` of Keras, NumPy may issue a warning.
     return np.array(np.asarray(value))
 
 
