@@ -255,15 +255,11 @@ class Cloner:
             self.settle()  # The layer may use weights of those that are built.
             if type(clone) is type(layer):
                 self.set_flags(layer, clone)
-                is_known = first_call_of(layer) is not None
-                if is_known:
+                if first_call_of(layer) is not None:
                     self._match_first_call(layer, clone)
                 self._set_changes(layer, clone, self._left_by_user(layer),
                                   self._changes_of(layer, clone))
-                if is_known and not self._is_settled(layer, clone):
-                    self._unsettled.append((layer, clone))
-                else:
-                    self._match(layer, clone)
+                self._unsettled.append((layer, clone))
 
     def called(self, layer, inputs, args, kwargs):
         """Calls a new layer as the original was called; returns the new node.
@@ -534,29 +530,24 @@ class Cloner:
         """Pairs what the attributes of two layers hold; sets those that are wrong.
 
         # Arguments
-            is_final: whether the clone was called. Until it is built, or called, it
-                may still create what it lacks.
+            is_final: whether all clones were called.
         """
-        is_settled = is_final or self._is_settled(layer, clone)
-        if not is_settled:
-            self._unsettled.append((layer, clone))
         current = self.attributes(clone)
         for name, value, reaches, old in self._held_by(layer):
             new = current.get(name, MISSING)
-            if (not (old or is_settled) or new is value and not reaches or
+            if (not (old or is_final) or new is value and not reaches or
                     self._is_known_to_be_right(value, new)):
                 continue
             made = self._leaves(new)
             is_pair = self._correspond(old, made)
             is_wrong = (not is_pair or self._holds_postponed(new) or
                         self._is_wrong(layer, name, value, new, is_final))
-            if is_wrong and (is_settled or old and len(old) == len(made)):
+            if is_wrong:
                 with contextlib.suppress(CannotCopy):
                     self._set_as_in(layer, clone, name, value, new)
             elif is_final and not is_wrong:
                 self._match_objects(value, new)
-        if is_settled:
-            self._pair_state(layer, clone)
+        self._pair_state(layer, clone)
 
     def _holds_postponed(self, new):
         """Returns whether an attribute of a clone still holds what could not be
