@@ -181,10 +181,6 @@ class _Cloner(Cloner):
     def is_called(self, clone):
         return first_call_of(clone) is not None
 
-    def is_settled(self, layer, clone):
-        return (type(layer).build in (Layer.build, Network.build) or
-                not layer.built or clone.built)
-
     custom_object_scope = staticmethod(custom_object_scope)
 
     def layers_within(self, model):

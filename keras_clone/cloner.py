@@ -64,7 +64,7 @@ class Cloner:
     - of a value: `is_layer`, `is_state` (a variable, or an object that owns some),
       `is_tensor`, `is_renewed` (each new layer gets a new one, from its config),
       `copied_classes` (of objects that no two models share, e.g. regularizers);
-    - of a layer: `is_graph`, `is_called`, `is_settled`, `attributes`, `own_state`,
+    - of a layer: `is_graph`, `is_called`, `attributes`, `own_state`,
       `set_flags`, `set_attribute`, `tracked`, `new_layer`, `build`, `finish_layer`;
     - of a variable: `new_state`, `signature`; of a tensor: `tensor`, `has_clone`;
     - `layers_within` (a model) and `custom_object_scope`.
@@ -540,8 +540,9 @@ class Cloner:
                 continue
             made = self._leaves(new)
             is_pair = self._correspond(old, made)
-            is_wrong = (not is_pair or self._holds_postponed(new) or
-                        self._is_wrong(layer, name, value, new, is_final))
+            is_wrong = not is_pair or self._holds_postponed(new) or (
+                not self.is_call_result(value) and
+                self._is_other(layer, name, value, new))
             if is_wrong:
                 with contextlib.suppress(CannotCopy):
                     self._set_as_in(layer, clone, name, value, new)
@@ -581,19 +582,6 @@ class Cloner:
         if self.is_renewed(value):
             return type(value) is type(new)
         return is_plain(value) and _are_equal(value, new)
-
-    def _is_wrong(self, layer, name, value, new, is_final):
-        """Returns whether an attribute of a clone differs from that of the layer.
-
-        Constructors of subclassed graph networks do not run: all is lacking. Of
-        other layers, plain data may be state that a call still sets.
-        """
-        if is_plain(value) or self.is_array(value):
-            return (is_final or self.is_graph(layer)) and self._is_other(
-                layer, name, value, new)
-        if self.is_call_result(value):
-            return False
-        return self._is_other(layer, name, value, new)
 
     def _is_other(self, layer, name, value, new):
         """Returns whether a new layer has another value than the user has given it.
@@ -653,9 +641,8 @@ class Cloner:
 
     def _is_settled(self, layer, clone):
         """Returns whether a clone has all that it will create itself."""
-        if first_call_of(layer) is not None:
-            return self.is_called(clone) and clone.built
-        return self.is_settled(layer, clone)
+        is_built = clone.built if getattr(layer, 'built', False) else True
+        return is_built and (first_call_of(layer) is None or self.is_called(clone))
 
     def settle(self):
         """Matches what `build` has created in the clones that are built by now."""

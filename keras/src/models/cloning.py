@@ -343,10 +343,6 @@ class _Cloner(Cloner):
     def is_called(self, clone):
         return clone._called
 
-    def is_settled(self, layer, clone):
-        """Returns whether `build` will create nothing more in a clone."""
-        return not _overrides_build(layer) or not layer.built or clone.built
-
     def adopt(self, layer, clone):
         if self._uses_clone_function(layer):
             self.layer_map[id(layer)] = clone
