@@ -91,7 +91,7 @@ class Cloner:
         self._empty = set()  # The ids of models that were filled by a call.
         self._unsettled = []  # Pairs whose clones still have to be built.
         self._owners = {}  # {id of a variable or other state: its layers}.
-        self._leaf_classes = {}  # {class: whether its objects have counterparts}.
+        self._kinds = {}  # {class: the `_kind` of its objects}.
         self._functions = {}  # {id of a function: (it, with its former closure)}.
         self._walk = Walk(self._is_replaced, self._replacement, self._is_copied,
                           self.parts_of)
@@ -479,7 +479,7 @@ class Cloner:
     def _corresponds_later(self, value):
         """Returns whether `_match` decides on a value: `build` or the call of a
         layer may have put it in the place of an argument."""
-        return any(self._is_leaf(each) and not self.is_renewed(each)
+        return any(self._kind(each) not in (None, 'renewed')
                    for each in leaves(value))
 
     # What corresponds
@@ -510,11 +510,10 @@ class Cloner:
             if is_changed_later and (is_plain(value) or self.is_array(value)):
                 continue  # The constructor has computed it from the new settings.
             old = self._leaves(value, objects)
-            is_pair = self._correspond(old, self._leaves(new))
-            if self._is_other(layer, name, value, new) or not is_pair:
-                self._set_as_in(layer, clone, name, value, new)
-            else:
+            if self._corresponds(value, old, new):
                 self._match_objects(value, new, objects)
+            else:
+                self._set_as_in(layer, clone, name, value, new)
             for each in old:
                 if id(each) in first.built and id(each) in self.layer_map:
                     self._build_held(each, self.layer_map[id(each)])
@@ -535,20 +534,26 @@ class Cloner:
         current = self.attributes(clone)
         for name, value, reaches, old in self._held_by(layer):
             new = current.get(name, MISSING)
-            if (not (old or is_final) or new is value and not reaches or
-                    self._is_known_to_be_right(value, new)):
-                continue
-            made = self._leaves(new)
-            is_pair = self._correspond(old, made)
-            is_wrong = not is_pair or self._holds_postponed(new) or (
-                not self.is_call_result(value) and
-                self._is_other(layer, name, value, new))
-            if is_wrong:
-                with contextlib.suppress(CannotCopy):
-                    self._set_as_in(layer, clone, name, value, new)
-            elif is_final and not is_wrong:
-                self._match_objects(value, new)
+            if (old or is_final) and (reaches or new is not value):
+                is_right = self._corresponds(value, old, new)
+                if is_right and is_final:
+                    self._match_objects(value, new)
+                if not (is_right or self.is_call_result(value)):
+                    with contextlib.suppress(CannotCopy):  # See `check`.
+                        self._set_as_in(layer, clone, name, value, new)
         self._pair_state(layer, clone)
+
+    def _corresponds(self, value, old, new):
+        """Pairs what an attribute of two layers holds; returns whether that of the
+        clone is right.
+
+        # Arguments
+            value, new: the attribute of the layer and that of the clone.
+            old: the `_leaves` of `value`.
+        """
+        is_pair = self._are_pairs(old, self._leaves(new))
+        return is_pair and not (
+            self._holds_postponed(new) or self._is_other(value, new))
 
     def _holds_postponed(self, new):
         """Returns whether an attribute of a clone still holds what could not be
@@ -576,18 +581,13 @@ class Cloner:
         leaves = self._leaves(value) if tracked is not None else []
         return bool(leaves) and tracked.isdisjoint(map(id, leaves))
 
-    def _is_known_to_be_right(self, value, new):
-        if id(value) in self.state_map:
-            return self.state_map[id(value)] is new
-        if self.is_renewed(value):
-            return type(value) is type(new)
-        return is_plain(value) and _are_equal(value, new)
-
-    def _is_other(self, layer, name, value, new):
+    def _is_other(self, value, new):
         """Returns whether a new layer has another value than the user has given it.
 
-        The leaves that the values hold are compared by `_correspond`.
+        The leaves that the values hold are compared by `_are_pairs`.
         """
+        if value is new:
+            return False
         if new is MISSING or new is None:
             return value is not None or new is MISSING
         if is_plain(value) or self.is_array(value):
@@ -653,9 +653,10 @@ class Cloner:
             else:
                 self._unsettled.append((layer, clone))
 
-    def _correspond(self, old, made):
+    def _are_pairs(self, old, made):
         """Pairs layers and state by position; returns whether all are pairs."""
-        return all([*map(self._is_pair, old, made)]) and len(old) == len(made)
+        are_pairs = all([*map(self._is_pair, old, made)]) if old and made else True
+        return are_pairs and len(old) == len(made)
 
     def _is_pair(self, value, other):
         is_layer = self.is_layer(value)
@@ -698,16 +699,15 @@ class Cloner:
         # Arguments
             known: a dict in the format of `FirstCall.objects`.
         """
-        if type(value) in ATOMS:
-            return []
         found, seen, waiting = [], {}, [value]
         while waiting:
             each = waiting.pop()
             if type(each) in ATOMS or id(each) in seen:
                 continue
             seen[id(each)] = each  # Keeps it alive: ids must not be reused.
-            if self._is_leaf(each):
-                if self.is_layer(each) or self.is_state(each):
+            kind = self._kind(each)
+            if kind:
+                if kind in ('layer', 'state'):
                     found.append(each)
             elif id(each) in known:
                 waiting += reversed([*known[id(each)][1].values()])
@@ -813,16 +813,20 @@ class Cloner:
         return any(self.is_tensor(each) and not self.has_clone(each)
                    for each in leaves(value))
 
-    def _is_leaf(self, value):
+    def _kind(self, value):
+        """Returns what a value is that is replaced by a counterpart: 'layer',
+        'state', 'tensor' or 'renewed'; None for all else."""
         cls = type(value)
-        if cls not in self._leaf_classes:
-            self._leaf_classes[cls] = cls not in weakref.ProxyTypes and (
-                self.is_layer(value) or self.is_state(value) or
-                self.is_tensor(value) or self.is_renewed(value))
-        return self._leaf_classes[cls]
+        if cls not in self._kinds:
+            kinds = {'layer': self.is_layer, 'state': self.is_state,
+                     'tensor': self.is_tensor, 'renewed': self.is_renewed}
+            is_proxy = cls in weakref.ProxyTypes  # Of what may not exist any more.
+            self._kinds[cls] = next((kind for kind, is_of_kind in kinds.items()
+                                     if not is_proxy and is_of_kind(value)), None)
+        return self._kinds[cls]
 
     def _is_replaced(self, value):
-        return self._is_leaf(value) or id(value) in self._functions
+        return bool(self._kind(value)) or id(value) in self._functions
 
     def _is_copied(self, value):
         return (issubclass(type(value), self.copied_classes) and

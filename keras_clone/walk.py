@@ -111,6 +111,8 @@ class Walk:
         if type(value) in ATOMS:
             return False
         if id(value) not in self._seen:
+            if self._is_leaf(value):
+                return True
             self._search(value)
         return id(value) in self._reaching
 

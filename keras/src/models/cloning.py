@@ -376,7 +376,8 @@ class _Cloner(Cloner):
             keep_first_call(clone, _attributes_to_keep)
             with self._scope_around(layer):
                 clone.build_from_config(config)
-            clone.built = True
+            if not clone.built:
+                clone.built = True
         for each in layer._layers:  # Those that `build` has not built.
             if id(each) in self.layer_map:
                 self.build(each, self.layer_map[id(each)], is_called)
@@ -432,10 +433,12 @@ class _Cloner(Cloner):
                 self._match_settings(variable, new)
         if clone._trainable != layer._trainable:
             clone._trainable = layer._trainable
-        clone.built = clone.built or layer.built
-        if self.has_same_shapes and layer._build_shapes_dict:
+        if layer.built and not clone.built:
+            clone.built = True
+        shapes = layer._build_shapes_dict
+        if self.has_same_shapes and shapes and shapes != clone._build_shapes_dict:
             # A shared layer may have been built by another of its calls.
-            clone._build_shapes_dict = dict(layer._build_shapes_dict)
+            clone._build_shapes_dict = dict(shapes)
         self._match_order(layer, clone)
         if layer is not self.model:  # Whose input layers may be the user's.
             # A `Sequential` has its input layer when it is built.
