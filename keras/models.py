@@ -14,6 +14,8 @@ from keras_clone.cloner import Cloner
 from keras_clone.recording import RECORDS
 from keras_clone.recording import copied
 from keras_clone.recording import first_call_of
+from keras_clone.recording import record_of
+from keras_clone.recording import state_of
 from keras_clone.walk import ATOMS
 from keras_clone.walk import attributes_of
 from keras_clone.walk import parts_of
@@ -181,6 +183,11 @@ class _Cloner(Cloner):
     def is_called(self, clone):
         return first_call_of(clone) is not None
 
+    def generates_name(self, layer):
+        record = record_of(layer)
+        first = record and record.state[0].next
+        return bool(first) and first.prefix == type(layer).__name__
+
     custom_object_scope = staticmethod(custom_object_scope)
 
     def layers_within(self, model):
@@ -256,7 +263,7 @@ class _Cloner(Cloner):
         if layer.built and not clone.built and layer._inbound_nodes:
             # On TensorFlow 2, Keras builds layers in a graph of its own.
             build = getattr(K, 'symbolic', lambda function: function)(clone.build)
-            with K.name_scope(clone.name):
+            with K.name_scope(clone.name), state_of(first_call_of(layer)):
                 build(layer.get_input_shape_at(0))
             clone.built = True
 
@@ -457,8 +464,8 @@ class _Cloner(Cloner):
             return
         self._add_losses_as_called(node.outbound_layer)
         with self._trainable_as_called(node.outbound_layer):
-            new_node = self.called(
-                layer, inputs, [unpack_singleton(inputs)], arguments)
+            new_node = self.called(node.outbound_layer, layer, inputs,
+                                   [unpack_singleton(inputs)], arguments)
         self._map_outputs(node, new_node)
 
     @contextlib.contextmanager

@@ -32,7 +32,8 @@ from keras_clone.recording import keep
 from keras_clone.recording import keep_first_call_with
 from keras_clone.recording import leaves
 from keras_clone.recording import parameters_of
-from keras_clone.recording import settings_of
+from keras_clone.recording import record_of
+from keras_clone.recording import state_of
 from keras_clone.walk import ATOMS
 from keras_clone.walk import CONTAINERS
 from keras_clone.walk import FUNCTIONS
@@ -64,8 +65,9 @@ class Cloner:
     - of a value: `is_layer`, `is_state` (a variable, or an object that owns some),
       `is_tensor`, `is_renewed` (each new layer gets a new one, from its config),
       `copied_classes` (of objects that no two models share, e.g. regularizers);
-    - of a layer: `is_graph`, `is_called`, `attributes`, `own_state`,
-      `set_flags`, `set_attribute`, `tracked`, `new_layer`, `build`, `finish_layer`;
+    - of a layer: `is_graph`, `is_called`, `generates_name` (its constructor
+      does), `attributes`, `own_state`, `set_flags`, `set_attribute`, `tracked`,
+      `new_layer`, `build`, `finish_layer`;
     - of a variable: `new_state`, `signature`; of a tensor: `tensor`, `has_clone`;
     - `layers_within` (a model) and `custom_object_scope`.
 
@@ -182,11 +184,12 @@ class Cloner:
         if args is None:
             args, kwargs = self._arguments(layer)
         (defaults, takes_any), name = parameters_of(type(layer)), {}
-        if ('name' in defaults or takes_any) and 'name' not in [
-                *[*defaults][:len(args)], *kwargs]:
+        passed = [*[*defaults][:len(args)], *kwargs]
+        if ('name' in defaults or takes_any) and not (
+                'name' in passed or self.generates_name(layer)):
             name['name'] = layer.name
         # From copies: the constructor may change containers.
-        with settings_of(layer):
+        with state_of(record_of(layer)):
             clone = type(layer)(*copied(args), **copied(kwargs), **name)
         keep(clone, args, kwargs)
         return clone
@@ -207,14 +210,16 @@ class Cloner:
         return self._replayed(layer, (*passed, *args[len(names):]), kwargs)
 
     def _as_released(self, layer, _=None):
-        return type(layer).from_config(layer.get_config())
+        config = layer.get_config()
+        with state_of(record_of(layer)):
+            return type(layer).from_config(config)
 
     def _replayed_in_scope(self, layer):
         """As `_replayed`, for a constructor that deserializes what it is passed, or
         does not accept the argument `name`."""
         args, kwargs = self._arguments(layer)
         scope = self.custom_object_scope(self._named_objects(layer))
-        with scope, settings_of(layer):
+        with scope, state_of(record_of(layer)):
             return type(layer)(*args, **kwargs)
 
     def _arguments(self, layer):
@@ -261,8 +266,8 @@ class Cloner:
                                   self._changes_of(layer, clone))
                 self._unsettled.append((layer, clone))
 
-    def called(self, layer, inputs, args, kwargs):
-        """Calls a new layer as the original was called; returns the new node.
+    def called(self, layer, clone, inputs, args, kwargs):
+        """Calls the clone of a layer as that was called; returns the new node.
 
         A node has the tensors that `__call__` of Keras was called with. If a class
         of the user overrides it and passes on other tensors than it gets, e.g.
@@ -272,14 +277,14 @@ class Cloner:
             inputs: the tensors among the arguments, in any iterable.
             args, kwargs: the arguments, a tuple or list and a dict.
         """
-        with settings_of(layer):
-            layer(*args, **kwargs)
-        call = next(vars(base)['__call__'] for base in type(layer).__mro__
+        with state_of(first_call_of(layer)):
+            clone(*args, **kwargs)
+        call = next(vars(base)['__call__'] for base in type(clone).__mro__
                     if '__call__' in vars(base) and is_of_keras(base))
-        reached = map(id, layer._inbound_nodes[-1].input_tensors)
-        if type(layer).__call__ is not call and not {*reached} >= {*map(id, inputs)}:
-            call(layer, *args, **kwargs)
-        return layer._inbound_nodes[-1]
+        reached = map(id, clone._inbound_nodes[-1].input_tensors)
+        if type(clone).__call__ is not call and not {*reached} >= {*map(id, inputs)}:
+            call(clone, *args, **kwargs)
+        return clone._inbound_nodes[-1]
 
     def finish(self):
         """Completes the clones: all of them were called, if they will be."""

@@ -27,9 +27,10 @@ RECORDS = frozenset([_ARGUMENTS, _FIRST_CALL])  # The attributes set here.
 _DICTS = {dict, OrderedDict, defaultdict, Counter}
 _COLLECTIONS = {list, tuple, set, deque}
 _LARGE = 2 ** 16  # Bytes. Larger arrays are not kept alive.
-# Of each global setting of Keras that constructors use, the function that returns it
-# and the function that sets it. Each overlay adds its own.
-SETTINGS = []
+# For each part of the global state of Keras that constructors and `build` depend on,
+# the function that returns it, and one that returns a context with another value.
+# Each overlay adds its own.
+STATE = []
 
 
 class Arguments:
@@ -39,22 +40,22 @@ class Arguments:
     `copy.copy` of a layer has the same one.
 
     # Attributes
-        args, kwargs: the arguments.
-        settings: tuple of the values of `SETTINGS` when it was called.
+        args, kwargs: the arguments; None if they are not known.
+        state: the `state` of Keras in which it was called.
         closures: list of tuples (function, the values in its closure): the
             functions among the arguments, on Keras 2.
     """
 
-    __slots__ = ('args', 'kwargs', 'settings', 'closures')
+    __slots__ = ('args', 'kwargs', 'state', 'closures')
 
-    def __init__(self, args, kwargs, settings, closures=()):
+    def __init__(self, args, kwargs, state, closures=()):
         self.args, self.kwargs = args, kwargs
-        self.settings, self.closures = settings, closures
+        self.state, self.closures = state, closures
 
     def __deepcopy__(self, memo):
         try:
             return Arguments(copy.deepcopy(self.args, memo),
-                             copy.deepcopy(self.kwargs, memo), self.settings)
+                             copy.deepcopy(self.kwargs, memo), self.state)
         except Exception:
             return None
 
@@ -67,6 +68,7 @@ class FirstCall:
 
     # Attributes
         owner: the `id` of the layer: `copy.copy` of it has the same `FirstCall`.
+        state: the `state` of Keras in which it was called.
         was_built: whether the layer was built.
         built: set, the ids of the layers that it held and that were built.
         empty: set, the ids of the models that it held and that had no layers.
@@ -75,10 +77,12 @@ class FirstCall:
             objects of the user's classes that the layer held.
     """
 
-    __slots__ = ('owner', 'was_built', 'built', 'empty', 'attributes', 'objects')
+    __slots__ = ('owner', 'state', 'was_built', 'built', 'empty', 'attributes',
+                 'objects')
 
     def __init__(self, layer):
         self.owner, self.was_built = id(layer), layer.built
+        self.state = state()
         self.built, self.empty = set(), set()
         self.attributes, self.objects = {}, {}
 
@@ -164,34 +168,46 @@ def record(cls):
 
 def keep(layer, args, kwargs):
     """Keeps the arguments of a constructor on a new layer."""
-    with contextlib.suppress(Exception):  # E.g. of a list that contains itself.
-        # Not `setattr`, which may be the user's or may track the value.
-        known, vars(layer)[_ARGUMENTS] = vars(layer).get(_ARGUMENTS), None
-        vars(layer)[_ARGUMENTS] = Arguments(
-            copied(args, _kept),
-            copied(_without_weights(type(layer), kwargs), _kept),
-            known.settings if known else _settings())
+    known = vars(layer).get(_ARGUMENTS)
+    try:
+        kept = (copied(args, _kept),
+                copied(_without_weights(type(layer), kwargs), _kept))
+    except Exception:  # E.g. of a list that contains itself.
+        kept = None, None
+    # Not `setattr`, which may be the user's or may track the value.
+    vars(layer)[_ARGUMENTS] = Arguments(*kept, known.state if known else state())
 
 
-def _settings():
-    return tuple([get() for get, _ in SETTINGS])
+def state():
+    """Returns the global state of Keras, a tuple of a value for each of `STATE`."""
+    return tuple([get() for get, _ in STATE])
 
 
 @contextlib.contextmanager
-def settings_of(layer):
-    """Context with the settings of Keras that a layer was made with."""
-    current = _settings()
-    former = vars(layer)[_ARGUMENTS].settings if is_known(layer) else current
-    changed = [(set_value, old, new)
-               for (_, set_value), old, new in zip(SETTINGS, current, former)
-               if old != new]
-    try:
-        for set_value, _, new in changed:
-            set_value(new)
+def state_of(record):
+    """Context with the global state of Keras in which something was called.
+
+    # Arguments
+        record: None, or `Arguments` or a `FirstCall`.
+    """
+    with contextlib.ExitStack() as contexts:
+        for (get, context_with), value in zip(STATE, record.state if record else ()):
+            if get() != value:
+                contexts.enter_context(context_with(value))
         yield
-    finally:
-        for set_value, old, _ in changed:
-            set_value(old)
+
+
+def setting(get, set_value):
+    """Returns an entry of `STATE` for a setting that a function of Keras sets."""
+    @contextlib.contextmanager
+    def context_with(value):
+        former = get()
+        set_value(value)
+        try:
+            yield
+        finally:
+            set_value(former)
+    return get, context_with
 
 
 def keep_first_call(layer, attributes, with_closures=False):
@@ -265,7 +281,7 @@ def _is_of_user(cls):
 
 def _keep_closures(layer):
     """Keeps what the closures of the functions among the arguments hold."""
-    arguments = vars(layer).get(_ARGUMENTS)
+    arguments = record_of(layer)
     if arguments is not None:
         arguments.closures = [
             (each, [content_of(cell) for cell in each.__closure__])
@@ -278,9 +294,9 @@ def is_recorded(value):
     return _ARGUMENTS in getattr(value, '__dict__', ())
 
 
-def is_known(layer):
-    """Returns whether it is known what a layer was made with."""
-    return vars(layer).get(_ARGUMENTS) is not None and _is_new_of_keras(type(layer))
+def record_of(layer):
+    """Returns the `Arguments` of a layer; None if it was not made by its class."""
+    return vars(layer).get(_ARGUMENTS)
 
 
 def arguments_of(layer):
@@ -290,12 +306,11 @@ def arguments_of(layer):
         NotKnown: if they are not known, e.g. because the layer was made by
             `pickle`, or an argument can be read only once.
     """
-    if not is_known(layer):
+    known = record_of(layer)
+    if known is None or known.args is None or not _is_new_of_keras(type(layer)):
         raise NotKnown('the arguments of its constructor are not known')
-    arguments = vars(layer)[_ARGUMENTS]
-    return Arguments(
-        copied(arguments.args, _alive), copied(arguments.kwargs, _alive),
-        arguments.settings, arguments.closures)
+    return Arguments(copied(known.args, _alive), copied(known.kwargs, _alive),
+                     known.state, known.closures)
 
 
 def first_call_of(layer):

@@ -8,10 +8,14 @@ that they had then.
 """
 import functools
 
+from keras_clone.generated_names import last_name
+from keras_clone.generated_names import repeatable
+from keras_clone.generated_names import repeated
 from keras_clone.recording import RECORDS
-from keras_clone.recording import SETTINGS
+from keras_clone.recording import STATE
 from keras_clone.recording import keep_first_call
 from keras_clone.recording import record
+from keras_clone.recording import setting
 
 from . import base_layer
 from .. import backend as K
@@ -59,8 +63,9 @@ def _disable_tracking(function):
 
 
 Layer.__call__ = _call
-SETTINGS[:] = [(K.floatx, K.set_floatx),
-               (K.image_data_format, K.set_image_data_format)]
+STATE[:] = [(last_name, repeated), setting(K.floatx, K.set_floatx),
+            setting(K.image_data_format, K.set_image_data_format)]
+K.get_uid = repeatable(K.get_uid)
 record(Layer)
 if hasattr(base_layer, 'disable_tracking'):
     # The modules of other layers are imported later, and use this one.

@@ -5,6 +5,7 @@ Executed in the namespace of the released module, right after it.
 `clone_model` passes the model to a `_Cloner`, which runs the model's graph with new
 layers. `keras_clone.cloner` describes how a new layer is created.
 """
+import collections
 import contextlib
 import copy
 import functools
@@ -22,9 +23,13 @@ from keras_clone.walk import is_opaque
 from keras_clone.walk import parts_of
 from keras_clone.call_order import in_call_order
 from keras_clone.recording import RECORDS
-from keras_clone.recording import SETTINGS
+from keras_clone.recording import STATE
+from keras_clone.recording import first_call_of
 from keras_clone.recording import keep_first_call
 from keras_clone.recording import record
+from keras_clone.recording import record_of
+from keras_clone.recording import setting
+from keras_clone.recording import state_of
 
 from keras.src import backend
 from keras.src import ops
@@ -55,6 +60,7 @@ from keras.src.random.seed_generator import SeedGenerator
 from keras.src.regularizers import Regularizer
 from keras.src.saving import custom_object_scope
 from keras.src.saving.object_registration import GLOBAL_CUSTOM_NAMES
+from keras.src.utils import naming
 from keras.src.utils.module_utils import tensorflow as tf
 
 
@@ -343,6 +349,14 @@ class _Cloner(Cloner):
     def is_called(self, clone):
         return clone._called
 
+    def generates_name(self, layer):
+        record = record_of(layer)
+        if record is None:
+            return False
+        prefix, (names, counts) = _prefix(type(layer)), record.state[0]
+        count = dict(zip(names, counts)).get(prefix)
+        return layer.name == (prefix if count is None else f"{prefix}_{count}")
+
     def adopt(self, layer, clone):
         if self._uses_clone_function(layer):
             self.layer_map[id(layer)] = clone
@@ -373,8 +387,8 @@ class _Cloner(Cloner):
         is_own = _overrides_build(layer) or not is_called
         config = layer.get_build_config() if is_own and layer.built else None
         if config and not clone.built:
-            keep_first_call(clone, _attributes_to_keep)
-            with self._scope_around(layer):
+            with self._scope_around(layer), state_of(first_call_of(layer)):
+                keep_first_call(clone, _attributes_to_keep)
                 clone.build_from_config(config)
             if not clone.built:
                 clone.built = True
@@ -573,7 +587,9 @@ class _Cloner(Cloner):
                 outputs = operation(*args, **kwargs)
             else:
                 inputs = filter(self.is_tensor, tree.flatten((args, kwargs)))
-                outputs = self.called(operation, inputs, args, kwargs).outputs
+                outputs = self.called(
+                    node.operation, operation, inputs, args, kwargs
+                ).outputs
         tensors.update(zip(map(id, node.outputs), tree.flatten(outputs)))
 
     def _call_arguments(self, node, tensors):
@@ -645,10 +661,40 @@ _SETTINGS = {
 
 _KERAS_BASES = (Functional, Sequential, Model, Layer, Function, Operation)
 
-SETTINGS[:] = [
-    (backend.floatx, backend.set_floatx),
-    (backend.image_data_format, backend.set_image_data_format),
-    (
+
+@functools.lru_cache(maxsize=1024)
+def _prefix(cls):
+    """Returns what the generated names of layers of a class begin with."""
+    return naming.to_snake_case(cls.__name__)
+
+
+def _counts_of_names():
+    """Returns how many names Keras has generated for each prefix: the dict of the
+    prefixes, to which others may be added, and a tuple of the counts."""
+    counts = get_global_attribute(_COUNTS, {})
+    return counts, tuple(counts.values())
+
+
+@contextlib.contextmanager
+def _repeated_names(counts):
+    """Context in which the names are generated again that followed `counts`.
+
+    A constructor may have stored the names of its sublayers.
+    """
+    former = get_global_attribute(_COUNTS)
+    set_global_attribute(_COUNTS, collections.defaultdict(int, zip(*counts)))
+    try:
+        yield
+    finally:
+        set_global_attribute(_COUNTS, former)
+
+
+_COUNTS = "object_name_uids"  # Set in `utils/naming.py`.
+STATE[:] = [
+    (_counts_of_names, _repeated_names),
+    setting(backend.floatx, backend.set_floatx),
+    setting(backend.image_data_format, backend.set_image_data_format),
+    setting(
         functools.partial(get_global_attribute, "dtype_policy"),
         functools.partial(set_global_attribute, "dtype_policy"),
     ),
