@@ -1,0 +1,172 @@
+"""Names that Keras generates: the clone of a layer has those of the original.
+
+A constructor, or `build`, may have stored the names of the layers that it creates.
+"""
+import threading
+
+import numpy as np
+import pytest
+from keras import backend, layers
+from keras.models import clone_model
+
+from major_versions import (
+    IS_KERAS2, assert_same_outputs, build_inner, call_inner, chain, outputs_of)
+
+
+class Weighted(layers.Layer):
+    """Multiplies the outputs of its parts by the factors of their names."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.parts = [layers.Dense(2), layers.Dense(2)]
+        self.factors = {self.parts[1].name: 5.}
+
+    def build(self, input_shape):
+        build_inner(self, self.parts, input_shape)
+
+    def call(self, inputs):
+        return sum(call_inner(part, inputs) * self.factors.get(part.name, 1.)
+                   for part in self.parts)
+
+    def compute_output_shape(self, input_shape):
+        return tuple(input_shape[:-1]) + (2,)
+
+
+class Selected(Weighted):
+    """Uses the parts whose names are in a list."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.used = [self.parts[1].name]
+
+    def call(self, inputs):
+        return sum(call_inner(part, inputs) for part in self.parts
+                   if part.name in self.used)
+
+
+class Named(Weighted):
+    """Has its parts as attributes of their names."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        for part in self.parts:
+            setattr(self, part.name, part)
+        self.last = self.parts[1].name
+
+    def call(self, inputs):
+        return call_inner(getattr(self, self.last), inputs)
+
+
+class WeightedByBuild(Weighted):
+    """Creates the parts in `build`."""
+
+    def __init__(self, **kwargs):
+        layers.Layer.__init__(self, **kwargs)
+
+    def build(self, input_shape):
+        self.parts = [layers.Dense(2), layers.Dense(2)]
+        self.factors = {self.parts[1].name: 5.}
+        super().build(input_shape)
+
+
+class Nested(Weighted):
+    """Has a layer of its own class."""
+
+    def __init__(self, depth=1, **kwargs):
+        layers.Layer.__init__(self, **kwargs)
+        self.depth = depth
+        self.parts = [Nested(depth - 1)] if depth else [layers.Dense(2)]
+        self.factors = {self.parts[0].name: 5., self.name: 2.}
+
+    def call(self, inputs):
+        outputs = super().call(inputs)
+        return outputs * self.factors[self.name]
+
+    def get_config(self):
+        return dict(super().get_config(), depth=self.depth)
+
+
+@pytest.mark.parametrize(
+    'make', [Weighted, Selected, Named, WeightedByBuild, Nested])
+def test_guard_clones_find_their_parts_by_the_names_that_they_have_stored(make):
+    model = chain(make)()
+    clone = clone_model(model)
+    assert_same_outputs(clone, clone_model(clone))
+    assert_same_outputs(model, clone)
+
+
+@pytest.mark.parametrize('make', [Weighted, WeightedByBuild, Nested])
+def test_parts_of_a_clone_have_the_names_of_the_original(make):
+    model = chain(make)()
+    layers_of = [each.layers[-1].parts for each in (model, clone_model(model))]
+    expected, got = [[part.name for part in parts] for parts in layers_of]
+    assert got == expected
+
+
+@pytest.mark.skipif(IS_KERAS2, reason='Weights of Keras 2 have no path.')
+@pytest.mark.parametrize('make', [Weighted, WeightedByBuild, Nested])
+def test_weights_of_the_parts_of_a_clone_have_the_paths_of_the_original(make):
+    model = chain(make)()
+    assert [weight.path for weight in clone_model(model).weights] == [
+        weight.path for weight in model.weights]
+
+
+def test_guard_clone_finds_its_parts_after_the_names_have_begun_anew():
+    Weighted()
+    backend.clear_session()
+    model = chain(Weighted)()
+    assert_same_outputs(model, clone_model(model))
+
+
+def test_guard_clone_finds_its_parts_in_another_thread():
+    model, clones = chain(Weighted)(), []
+    graph = backend.get_session().graph if hasattr(backend, 'get_session') else None
+
+    def clone():
+        if graph is None:
+            clones.append(clone_model(model))
+        else:
+            with graph.as_default():
+                clones.append(clone_model(model))
+
+    thread = threading.Thread(target=clone)
+    thread.start()
+    thread.join()
+    assert_same_outputs(model, clones[0])
+
+
+def test_cloning_uses_up_no_names():
+    model = chain(Weighted)()
+    names = [layers.Dense(1).name]
+    clone_model(model)
+    names.append(layers.Dense(1).name)
+    first, second = [int(name.rpartition('_')[2]) for name in names]
+    assert second == first + 1
+
+
+def test_guard_names_are_new_after_a_constructor_was_interrupted():
+    class Interrupted(Weighted):
+        is_interrupted = False
+
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            if self.is_interrupted:
+                raise KeyboardInterrupt
+
+    model = chain(Interrupted)()
+    Interrupted.is_interrupted = True
+    with pytest.raises(KeyboardInterrupt):
+        clone_model(model)
+    assert layers.Dense(1).name not in [part.name for part in model.layers[-1].parts]
+
+
+def test_guard_model_whose_layer_changes_by_name_trains_like_its_clone():
+    model = chain(Weighted)()
+    clone = clone_model(model)
+    clone.set_weights(model.get_weights())
+    data = np.ones((2, 3), 'float32'), np.zeros((2, 2), 'float32')
+    for each in (model, clone):
+        each.compile('sgd', 'mse')
+        each.fit(*data, verbose=0)
+    np.testing.assert_allclose(
+        outputs_of(clone, data[0]), outputs_of(model, data[0]), rtol=1e-4)
