@@ -328,11 +328,19 @@ class Cloner:
         if old != new and getattr(layer, 'built', True):
             raise _refusal(layer, 'it has the weights {}, its clone has {}'.format(
                 old, new))
-        if layer is self.model and layer.weights:  # Else a call is to build it.
-            old, new = len(layer.weights), len(clone.weights)
-            if old != new:
-                raise _refusal(
-                    layer, 'it has {} weights, its clone has {}'.format(old, new))
+        # A model without weights is still to be built by a call.
+        if layer is self.model and 0 < len(layer.weights) != len(clone.weights):
+            raise self._other_number_of_weights()
+
+    def _other_number_of_weights(self):
+        """Returns the error for the smallest layer whose clone has other weights."""
+        counts = [(layer, *(len(getattr(each, 'weights', ()))
+                            for each in (layer, clone)))
+                  for layer, clone in self.pairs]
+        layer, old, new = min((found for found in counts if found[1] != found[2]),
+                              key=lambda found: found[1])
+        return _refusal(
+            layer, 'it has {} weights, its clone has {}'.format(old, new))
 
     def _is_original(self, value):
         known = self.layer_map if self.is_layer(value) else self.state_map

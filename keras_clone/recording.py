@@ -17,6 +17,7 @@ import numpy as np
 from keras_clone.walk import ATOMS
 from keras_clone.walk import CONTAINERS
 from keras_clone.walk import FUNCTIONS
+from keras_clone.walk import attributes_of
 from keras_clone.walk import content_of
 from keras_clone.walk import holds_atoms
 from keras_clone.walk import is_opaque_class
@@ -237,7 +238,8 @@ def keep_first_call(layer, attributes, with_closures=False):
                 keep_first_call(each, attributes, with_closures)
             elif _is_of_user(type(each)) and id(each) not in first.objects:
                 first.objects[id(each)] = each, {}
-                held += _keep_attributes(vars(each), first.objects[id(each)][1])
+                held += _keep_attributes(
+                    dict(attributes_of(each)), first.objects[id(each)][1])
         if with_closures:
             _keep_closures(layer)
 

@@ -113,3 +113,50 @@ def test_clone_has_the_weights_in_order_if_the_user_replaces_a_layer():
         return model
     model = chain(make)()
     assert_equal_and_independent(model, clone_model(clone_model(model)))
+
+
+class HeldTwice(layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.last = layers.Dense(3)
+        self.several = [self.last]
+
+    def call(self, inputs):
+        for each in self.several:
+            inputs = each(inputs)
+        return self.last(inputs)
+
+
+def test_clone_tracks_a_layer_that_the_user_removed_from_one_of_two_attributes():
+    def make():
+        layer = HeldTwice()
+        layer.several = [layers.Dense(3)]
+        return layer
+    model = chain(make)()
+    assert_equal_and_independent(model, clone_model(clone_model(model)))
+
+
+class Slotted:
+    """Has an attribute in a slot, and others."""
+
+    __slots__ = ('second', '__dict__')
+
+    def __init__(self, first, second):
+        self.first, self.second = first, second
+
+
+class UsesSlots(layers.Layer):
+    """Is passed an object whose layers it tracks."""
+
+    def __init__(self, held, **kwargs):
+        super().__init__(**kwargs)
+        self.held = held
+        self.tracked = [held.first, held.second]
+
+    def call(self, inputs):
+        return self.held.first(self.held.second(inputs))
+
+
+def test_clone_tracks_the_layers_of_an_object_with_slots():
+    model = chain(lambda: UsesSlots(Slotted(layers.Dense(3), layers.Dense(3))))()
+    assert_equal_and_independent(model, clone_model(clone_model(model)))

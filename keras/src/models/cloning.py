@@ -315,9 +315,13 @@ class _Cloner(Cloner):
             return
         tracker = layer._tracker
         is_locked, tracker.locked = tracker.locked, False
-        for each in self._leaves(old):
-            tracker.untrack(each)
         setattr(layer, name, value)
+        lost = self._leaves(old)
+        held = {id(each) for value in self.attributes(layer).values() if lost
+                for each in self._leaves(value)}
+        for each in lost:
+            if id(each) not in held:
+                tracker.untrack(each)
         tracker.locked = is_locked
 
     def tracked(self, layer):
