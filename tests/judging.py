@@ -31,12 +31,12 @@ def fresh_state():
         yield
 
 
-def chain(middle=None, end=None, name='chain', x=None):
+def chain(middle=None, end=None, name='chain', x=None, cls=Model):
     """A model of two dense layers with another between them."""
     x = Input((3,), name='x') if x is None else x
     y = Dense(3, name='first')(x)
     y = (middle or Activation('tanh', name='middle'))(y)
-    return Model(x, (end or Dense(2, name='last'))(y), name=name)
+    return cls(inputs=x, outputs=(end or Dense(2, name='last'))(y), name=name)
 
 
 def masked(**arguments):
@@ -170,6 +170,13 @@ class Tied(Dense):
         return ops.matmul(inputs, (self.tied_to or self).kernel)
 
 
+def tied(tie=True):
+    first = Tied(3, name='first')
+    x = Input((3,), name='x')
+    y = Tied(3, tied_to=first if tie else None, name='second')(first(x))
+    return Model(x, y, name='tied')
+
+
 class Owner:
     """A custom object."""
 
@@ -214,7 +221,6 @@ class Own(layers.Layer):
         self.scale, self.shift = (made[name] for name in names)
         self.mean = self.add_weight(name='mean', shape=(input_shape[-1],),
                                     initializer='ones', trainable=False)
-        super().build(input_shape)
 
     def call(self, inputs, training=None):
         if self.loss_factor is not None:

@@ -9,7 +9,7 @@ from keras_clone.check.faithfulness import ModelError
 from keras_clone.check.graphs import graphs
 
 from judging import (chain, check, found, masked, not_on_cntk, on_tensorflow, Power,
-                     powers, Tied)
+                     powers, tied)
 from judging import fresh_state  # noqa: F401
 
 
@@ -169,13 +169,6 @@ def test_extra_call_argument_is_found():
 def test_missing_call_argument_is_found():
     report = check(lambda: masked(training=None), lambda model: masked())
     assert 'call argument training: expected None, got nothing' in report.reason
-
-
-def tied(tie=True):
-    first = Tied(3, name='first')
-    x = Input((3,), name='x')
-    y = Tied(3, tied_to=first if tie else None, name='second')(first(x))
-    return Model(x, y, name='tied')
 
 
 def test_weights_that_are_no_longer_shared_are_found():
