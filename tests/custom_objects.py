@@ -1,7 +1,5 @@
 """User-defined classes and functions, none of them registered with Keras."""
-import threading
-
-from keras import activations, layers
+from keras import activations, layers, regularizers
 from keras_clone.check.gallery import ops
 
 from major_versions import (
@@ -95,6 +93,27 @@ class Holder(layers.Layer):
         return {**super().get_config(), 'held': list(self.held)}
 
 
+class Holds(layers.Layer):
+    """Takes anything, and has no config."""
+
+    def __init__(self, held, **kwargs):
+        super().__init__(**kwargs)
+        self.held = held
+
+    def call(self, inputs):
+        return 2 * inputs
+
+
+class PullTo(regularizers.Regularizer):
+    """Pulls a kernel to that of another layer."""
+
+    def __init__(self, layer):
+        self.layer = layer
+
+    def __call__(self, weight):
+        return ops.sum(ops.square(weight - self.layer.kernel))
+
+
 class Bare(layers.Layer):
     """Its constructor takes no `**kwargs`."""
 
@@ -138,28 +157,3 @@ class Once(Forgetful):
         if IS_KERAS2:
             return super().__new__(cls)
         return super().__new__(cls, factor, **kwargs)
-
-
-class Pausing(layers.Layer):
-    """Calls a function in another thread while its model is being cloned."""
-
-    observe = None
-
-    def call(self, inputs):
-        return inputs
-
-    def get_config(self):
-        self.pause()
-        return super().get_config()
-
-    @classmethod
-    def from_config(cls, config):
-        cls.pause()
-        return super().from_config(config)
-
-    @classmethod
-    def pause(cls):
-        if cls.observe:
-            thread = threading.Thread(target=cls.observe)
-            thread.start()
-            thread.join()

@@ -60,7 +60,6 @@ class AppendsInBuild(layers.Layer):
 
     def build(self, input_shape):
         self.factors.append(2.)
-        self.built = True
 
     def call(self, inputs):
         return inputs * sum(self.factors)
@@ -73,7 +72,6 @@ class AppendsToVariableInBuild(AppendsInBuild):
     def build(self, input_shape):
         factors = self.factors
         factors.append(2.)
-        self.built = True
 
 
 def append_two(numbers):
@@ -83,7 +81,6 @@ def append_two(numbers):
 class PassesToFunctionInBuild(AppendsInBuild):
     def build(self, input_shape):
         append_two(self.factors)
-        self.built = True
 
 
 class Numbers:
@@ -110,7 +107,6 @@ class SetsItemInBuild(AppendsInBuild):
 
     def build(self, input_shape):
         self.factors[str(len(self.factors))] = 2.
-        self.built = True
 
     def call(self, inputs):
         return inputs * sum(self.factors.values())

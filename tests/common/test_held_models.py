@@ -27,12 +27,9 @@ class FillsInBuild(Holds):
     def build(self, input_shape):
         self.fill()
         build_inner(self, [self.held], input_shape)
-        self.built = True
 
 
 class FillsSeveral(Holds):
-    """Computes the sum of what two models compute."""
-
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.held = [Sequential(), Sequential()]
@@ -41,7 +38,6 @@ class FillsSeveral(Holds):
         for each in self.held:
             each.add(layers.Dense(3))
         build_inner(self, self.held, input_shape)
-        self.built = True
 
     def call(self, inputs):
         return sum(call_inner(each, inputs) for each in self.held)
@@ -72,7 +68,6 @@ def test_guard_clone_of_a_layer_that_fills_or_builds_a_model(make):
 class Builds(Holds):
     def build(self, input_shape):
         build_inner(self, [self.held], input_shape)
-        self.built = True
 
 
 def test_clone_of_a_layer_with_a_model_that_the_user_has_filled():

@@ -42,7 +42,6 @@ class Interrupted(layers.Layer):
         self.may_raise('build')
         self.scale = self.add_weight(name='scale', shape=(3,),
                                      initializer='ones')
-        self.built = True
 
     def call(self, inputs):
         self.may_raise('call')

@@ -54,7 +54,6 @@ class Scaled(layers.Layer):
 
     def build(self, input_shape):
         self.scale = self.add_weight(name='scale', shape=(), initializer='ones')
-        super().build(input_shape)
 
     def call(self, inputs):
         return self.scale * inputs

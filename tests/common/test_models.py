@@ -17,15 +17,11 @@ else:
 
 
 class Branded(Model):
-    """A model class with a method of its own."""
-
     def brand(self):
         return self.name
 
 
 class Stack(Model):
-    """Creates the graph in its constructor."""
-
     def __init__(self, units):
         x = Input((3,), name='x')
         super().__init__(x, Dense(units)(x))

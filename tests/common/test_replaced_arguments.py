@@ -24,7 +24,6 @@ class Replaces(layers.Layer):
         self.replace(input_shape)
         self.weight = self.add_weight(name='weight', shape=(3,),
                                       initializer='uniform')
-        super().build(input_shape)
 
     def call(self, inputs):
         return self.apply(inputs * self.weight)

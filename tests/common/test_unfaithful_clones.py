@@ -15,7 +15,6 @@ class Growing(layers.Layer):
         Growing.instances += 1
         for i in range(Growing.instances):
             self.add_weight(name='w%d' % i, shape=(3,), initializer='ones')
-        self.built = True
 
     def call(self, inputs):
         return 2 * inputs
@@ -37,8 +36,6 @@ class Previous(layers.Layer):
 
 
 class Singleton(layers.Layer):
-    """Has only one instance."""
-
     instance = None
 
     def __new__(cls, *args, **kwargs):

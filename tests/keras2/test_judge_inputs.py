@@ -111,7 +111,6 @@ def test_integer_weights_are_left_alone():
         def build(self, input_shape):
             self.count = K.variable([0, 0], dtype='int32')
             self._non_trainable_weights.append(self.count)
-            self.built = True
     model = chain(Counter(name='middle'))
     random_values.draw_weights(model)
     assert K.get_value(model.get_layer('middle').count).tolist() == [0, 0]

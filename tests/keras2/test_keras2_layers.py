@@ -19,8 +19,6 @@ from major_versions import RELEASE, assert_same_outputs, chain
 
 
 class UsesFunctionInGetConfig(Layer):
-    """Uses its function and a class in `get_config`."""
-
     def __init__(self, function, limit=float, **kwargs):
         super().__init__(**kwargs)
         self.function = function

@@ -45,8 +45,6 @@ def test_guard_stored_config_can_be_serialized():
 
 
 class Keywords(Model):
-    """A functional model that reads its arguments from `**options`."""
-
     def __init__(self, **options):
         x = Input((3,))
         y = Dense(options.get('units', 4), activation=options.get('activation'))(x)
@@ -54,16 +52,12 @@ class Keywords(Model):
 
 
 class PassesKeywords(Model):
-    """Passes its other arguments to `Model`."""
-
     def __init__(self, units=4, **kwargs):
         x = Input((3,))
         super().__init__(inputs=x, outputs=Dense(units)(x), **kwargs)
 
 
 class AcceptsAnyArguments(Model):
-    """Accepts any arguments, and uses one of them."""
-
     def __init__(self, *args, units=4, **kwargs):
         x = Input((3,))
         super().__init__(x, Dense(units)(x))
