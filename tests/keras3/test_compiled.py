@@ -39,6 +39,19 @@ def assert_trains_alike(model, clone, x=X, y=Y):
         np.testing.assert_allclose(cloned, original, rtol=1e-4, atol=1e-6)
 
 
+def trained_clone(model, y=Y):
+    """Checks that the clone of a clone trains alike, and returns it."""
+    clone = clone_model(clone_model(model))
+    assert_trains_alike(model, clone, y=y)
+    return clone
+
+
+def of_class(cls):
+    """Returns a functional model of a class."""
+    x = keras.Input((3,), name='x')
+    return cls(x, layers.Dense(2)(x))
+
+
 # Keras losses
 
 
@@ -57,9 +70,7 @@ def assert_trains_alike(model, clone, x=X, y=Y):
 ], ids=['Huber', 'CosineSimilarity'] + 5 * [None])
 def test_clone_has_a_loss_with_arguments(make):
     model = compiled(make())
-    clone = clone_model(clone_model(model))
-    assert clone.loss.__class__ is model.loss.__class__
-    assert_trains_alike(model, clone)
+    assert trained_clone(model).loss.__class__ is model.loss.__class__
 
 
 def test_clone_has_the_losses_of_several_outputs():
@@ -88,10 +99,7 @@ def test_clone_has_the_losses_of_several_outputs():
 ], ids=['CosineSimilarity'] + 4 * [None])
 def test_clone_has_a_metric_with_arguments(make):
     metric = make()
-    model = compiled(metrics=[metric])
-    clone = clone_model(clone_model(model))
-    y = np.round(Y)
-    assert_trains_alike(model, clone, y=y)
+    clone = trained_clone(compiled(metrics=[metric]), np.round(Y))
     assert metric not in clone._compile_metrics.metrics
 
 
@@ -192,17 +200,14 @@ def squared(y, y_pred):
     lambda: StoresOther(.9), lambda: quantile(.9), lambda: squared],
     ids=['no config', 'config', 'another value', 'closure', 'function'])
 def test_clone_has_a_loss_of_the_user(make):
-    model = compiled(make())
-    assert_trains_alike(model, clone_model(clone_model(model)))
+    trained_clone(compiled(make()))
 
 
 def test_clone_has_metrics_of_the_user():
     metric = Share(.4)
-    model = compiled(metrics=[
+    clone = trained_clone(compiled(metrics=[
         metric, Largest(), lambda y, y_pred: ops.max(ops.abs(y - y_pred), -1),
-        quantile(.9)])
-    clone = clone_model(clone_model(model))
-    assert_trains_alike(model, clone)
+        quantile(.9)]))
     assert not any(each is metric for each in clone._compile_metrics.metrics)
 
 
@@ -238,8 +243,7 @@ class OfFeatures(losses.Loss):
 @pytest.mark.parametrize('loss', [of_features, OfFeatures()])
 def test_clone_has_a_loss_with_a_copy_of_a_trained_model(loss):
     FEATURES.set_weights([weight + .5 for weight in FEATURES.get_weights()])
-    model = compiled(loss)
-    assert_trains_alike(model, clone_model(clone_model(model)))
+    trained_clone(compiled(loss))
 
 
 @keras.saving.register_keras_serializable('test_compiled')
@@ -248,10 +252,7 @@ def registered(y, y_pred):
 
 
 def test_guard_clone_has_the_registered_loss():
-    model = compiled(registered)
-    clone = clone_model(model)
-    assert clone.loss is registered
-    assert_trains_alike(model, clone)
+    assert trained_clone(compiled(registered)).loss is registered
 
 
 # Optimizers and schedules
@@ -267,9 +268,7 @@ def test_guard_clone_has_the_registered_loss():
         [1, 2], [.5, .2, .1])),
 ], ids=['SGD', 'Adam', 'AdamW', 'exponential', 'cosine', 'piecewise'])
 def test_guard_clone_has_an_optimizer_with_arguments(make):
-    model = compiled(optimizer=make())
-    clone = clone_model(clone_model(model))
-    assert_trains_alike(model, clone)
+    trained_clone(compiled(optimizer=make()))
 
 
 class Halving(optimizers.schedules.LearningRateSchedule):
@@ -287,18 +286,14 @@ class HalvingWithConfig(Halving):
         return {'start': self._start}
 
 
-class Descent(optimizers.SGD):
-    pass
-
-
 @pytest.mark.parametrize('make', [
     lambda: optimizers.SGD(Halving(.5)),
     lambda: optimizers.SGD(HalvingWithConfig(.5)),
-    lambda: optimizers.SGD(learning_rate=lambda: .25), lambda: Descent(.1)],
+    lambda: optimizers.SGD(learning_rate=lambda: .25),
+    lambda: type('Descent', (optimizers.SGD,), {})(.1)],
     ids=['schedule without a config', 'schedule', 'function', 'optimizer'])
 def test_clone_has_the_optimizer_of_the_user(make):
-    model = compiled(optimizer=make())
-    assert_trains_alike(model, clone_model(clone_model(model)))
+    trained_clone(compiled(optimizer=make()))
 
 
 def test_guard_optimizer_of_a_clone_starts_at_step_zero():
@@ -314,9 +309,8 @@ def test_guard_optimizer_of_a_clone_starts_at_step_zero():
     {'auto_scale_loss': False}], ids=lambda arguments: list(arguments)[0])
 def test_guard_clone_is_compiled_with(arguments):
     model = compiled(**{'run_eagerly': False, **arguments})
-    clone = clone_model(model)
+    clone = trained_clone(model)
     assert clone.get_compile_config() == model.get_compile_config()
-    assert_trains_alike(model, clone)
 
 
 # Models
@@ -341,10 +335,9 @@ def test_clone_of_a_subclassed_model_is_built_and_compiled():
     model(X)
     model.compile(optimizers.SGD(.1, momentum=.5), losses.Huber(.25),
                   metrics=['mae'])
-    clone = clone_model(clone_model(model))
+    clone = trained_clone(model)
     assert clone.built
     assert [w.shape for w in clone.weights] == [w.shape for w in model.weights]
-    assert_trains_alike(model, clone)
 
 
 class AppliesFunction(Model):
@@ -391,9 +384,7 @@ def test_clone_computes_its_loss_by_a_method_of_the_user():
     model = Halved(x, layers.Dense(2)(hidden(x)))
     hidden.trainable = False
     model.compile('sgd', losses.Huber(.25))
-    clone = clone_model(model)
-    assert type(clone) is Halved
-    assert_trains_alike(model, clone)
+    assert type(trained_clone(model)) is Halved
 
 
 class Contrasting(Model):
@@ -414,12 +405,9 @@ class Contrasting(Model):
 
 
 def test_guard_clone_is_compiled_by_a_method_of_the_user():
-    x = keras.Input((3,), name='x')
-    model = Contrasting(x, layers.Dense(2)(x))
+    model = of_class(Contrasting)
     model.compile(3., optimizer='sgd', loss='mse')
-    clone = clone_model(model)
-    np.testing.assert_allclose(clone.factor, 3)
-    assert_trains_alike(model, clone)
+    np.testing.assert_allclose(trained_clone(model).factor, 3)
 
 
 class Scaling(Model):
@@ -434,12 +422,9 @@ class Scaling(Model):
 
 
 def test_clone_is_compiled_if_the_class_overrides_only_compile():
-    x = keras.Input((3,), name='x')
-    model = Scaling(x, layers.Dense(2)(x))
+    model = of_class(Scaling)
     model.compile(factor=3.)
-    clone = clone_model(clone_model(model))
-    assert clone.factor == 3
-    assert_trains_alike(model, clone)
+    assert trained_clone(model).factor == 3
 
 
 def test_clone_has_a_compiled_nested_model():
@@ -472,44 +457,38 @@ def test_guard_clone_has_the_same_compile_config():
 def test_guard_clone_has_a_learning_rate_that_was_changed_later():
     model = compiled(optimizer=optimizers.SGD(.1))
     model.optimizer.learning_rate = .25
-    assert_trains_alike(model, clone_model(clone_model(model)))
+    trained_clone(model)
 
 
 def test_guard_clone_has_its_own_optimizer_within_an_optimizer():
     model = compiled(optimizer=optimizers.LossScaleOptimizer(optimizers.SGD(.25)))
-    clone = clone_model(model)
-    assert clone.optimizer.inner_optimizer is not model.optimizer.inner_optimizer
-    assert_trains_alike(model, clone)
+    inner = trained_clone(model).optimizer.inner_optimizer
+    assert inner is not model.optimizer.inner_optimizer
 
 
 @keras.saving.register_keras_serializable('test_compiled')
-class Rate(optimizers.schedules.LearningRateSchedule):
-    def __init__(self, rate=.1):
-        self.rate = rate
-
-    def __call__(self, step):
-        return self.rate
-
-    def get_config(self):
-        return {'rate': self.rate}
+class Rate(HalvingWithConfig):
+    def __init__(self, start=.1):
+        super().__init__(start)
 
 
 def test_guard_clone_has_a_loss_and_a_schedule_of_its_own():
     model = compiled(losses.Huber(), optimizers.SGD(Rate()))
-    clone = clone_model(model)
+    clone = trained_clone(model)
     assert clone.loss is not model.loss
     assert clone.optimizer._learning_rate is not model.optimizer._learning_rate
-    assert_trains_alike(model, clone)
+
+
+class Trains(layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.optimizer = optimizers.Adam(.5)
+
+    def call(self, inputs):
+        return inputs
 
 
 def test_guard_clone_has_the_optimizer_of_a_layer():
-    class Trains(layers.Layer):
-        def __init__(self, **kwargs):
-            super().__init__(**kwargs)
-            self.optimizer = optimizers.Adam(.5)
-
-        def call(self, inputs):
-            return inputs
     model = chain(Trains)()
     optimizer = clone_model(model).layers[-1].optimizer
     assert type(optimizer) is optimizers.Adam

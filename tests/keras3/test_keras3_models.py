@@ -28,16 +28,12 @@ class WithArguments(Model):
 
 
 class WithOptionalArgument(Model):
-    """Takes an additional, optional argument."""
-
     def __init__(self, *args, **kwargs):
         self.factor = kwargs.pop('factor', 1)
         super().__init__(*args, **kwargs)
 
 
 class Stack(Model):
-    """Creates the graph in its constructor."""
-
     def __init__(self, units, **kwargs):
         x = keras.Input((3,), name='x')
         super().__init__(x, layers.Dense(units)(x), **kwargs)
