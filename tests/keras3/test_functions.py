@@ -1,9 +1,11 @@
 """`clone_function`, `call_function`, `recursive` and `cache` work as released."""
 import keras
+import keras_clone
 import numpy as np
 import pytest
 from keras import Model, Sequential, layers
 from keras.models import clone_model
+from keras.src.api_export import get_symbol_from_name
 
 from major_versions import ONES, chain, outputs_of
 
@@ -127,3 +129,9 @@ def test_functional_input_flags_with_a_clone_function():
     clone = clone_model(Model(x, layers.ReLU()(x)), clone_function=lambda x: x)
     assert clone.layers[0].optional
     assert clone.layers[0].name == x._keras_history[0].name
+
+
+def test_running_the_released_module_keeps_what_the_public_name_leads_to():
+    released = keras_clone.released('keras.src.models.cloning').clone_model
+    assert released is not clone_model
+    assert get_symbol_from_name('keras.models.clone_model') is clone_model
