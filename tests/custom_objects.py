@@ -2,8 +2,7 @@
 from keras import activations, layers, regularizers
 from keras_clone.check.gallery import ops
 
-from major_versions import (
-    IS_KERAS2, build_inner, call_inner, deserialize, serialize)
+from major_versions import IS_KERAS2, build_inner, call_inner, deserialize, serialize
 
 TWO = 2
 
@@ -76,23 +75,6 @@ class Both(layers.Layer):
         return cls(first, second, **config)
 
 
-class Holder(layers.Layer):
-    """Its config contains the layer itself, in a container."""
-
-    def __init__(self, held, **kwargs):
-        super().__init__(**kwargs)
-        self.held = list(held)
-
-    def build(self, input_shape):
-        build_inner(self, self.held[:1], input_shape)
-
-    def call(self, inputs):
-        return call_inner(self.held[0], inputs)
-
-    def get_config(self):
-        return {**super().get_config(), 'held': list(self.held)}
-
-
 class Holds(layers.Layer):
     """Takes anything, and has no config."""
 
@@ -104,9 +86,23 @@ class Holds(layers.Layer):
         return 2 * inputs
 
 
-class PullTo(regularizers.Regularizer):
-    """Pulls a kernel to that of another layer."""
+class Holder(Holds):
+    """Its config contains the layer itself, in a container."""
 
+    def __init__(self, held, **kwargs):
+        super().__init__(list(held), **kwargs)
+
+    def build(self, input_shape):
+        build_inner(self, self.held[:1], input_shape)
+
+    def call(self, inputs):
+        return call_inner(self.held[0], inputs)
+
+    def get_config(self):
+        return {**layers.Layer.get_config(self), 'held': list(self.held)}
+
+
+class PullTo(regularizers.Regularizer):
     def __init__(self, layer):
         self.layer = layer
 

@@ -1,7 +1,4 @@
-"""Attributes of a layer that were set after its constructor, before its call.
-
-No config contains them.
-"""
+"""Attributes of a layer that were set after its constructor, before its call."""
 import functools
 import itertools
 

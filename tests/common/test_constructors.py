@@ -200,7 +200,6 @@ def test_guard_clone_has_its_own_number_in_a_registry():
 
 # Arguments that are not known: a layer is created as in the released Keras.
 
-
 def test_guard_clone_does_not_read_an_iterator_again():
     class Reads(Configured):
         def __init__(self, factor, **kwargs):
@@ -251,7 +250,6 @@ def test_layer_without_known_arguments_and_config_raises_an_error():
 
 
 # What recording leaves as it was
-
 
 @pytest.mark.parametrize('name', ['subclass', 'layer', 'args', 'released'])
 def test_guard_constructor_has_an_argument_of_any_name(name):
@@ -359,7 +357,6 @@ def test_guard_layer_whose_argument_cannot_be_copied_deeply():
 
 # Attributes of models
 
-
 @pytest.mark.parametrize('name', ['index', 'targets', 'function', 'shape'] +
                          ['path'] * IS_KERAS2)  # A property of Keras 3.
 def test_clone_keeps_an_attribute_of_a_model(name):
@@ -372,7 +369,6 @@ def test_clone_keeps_an_attribute_of_a_model(name):
 
 
 # What has changed since, and the config tells
-
 
 class Reporting(layers.Layer):
     """Has a complete config. `call` multiplies by what `rate` returns."""
@@ -451,8 +447,6 @@ class DoublesWhatIsSet(Reporting):
 
 
 class DoublesInSetter(Reporting):
-    """Doubles a property whenever it is set, but not in the constructor."""
-
     def set(self, rate):
         self._rate = rate
 
@@ -480,8 +474,6 @@ def test_guard_clone_computes_with_a_change_that_only_the_config_tells(
 
 
 class Vocabulary(layers.Layer):
-    """Has a weight for each word."""
-
     def __init__(self, words, **kwargs):
         super().__init__(**kwargs)
         self.words = words

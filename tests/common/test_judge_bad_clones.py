@@ -32,7 +32,6 @@ ATTRIBUTE = 'path' if IS_KERAS2 else 'folder'
 
 # The layers
 
-
 class HiddenDropout(layers.Dropout):
     def get_config(self):
         return {'name': self.name}
@@ -69,8 +68,6 @@ class Renamed(layers.Layer):
 
 
 class WithPath(Model):
-    """A model of a graph with an attribute on which its methods depend."""
-
     def get_config(self):
         return dict(super().get_config(), path=getattr(self, ATTRIBUTE))
 
@@ -84,7 +81,6 @@ class WithLabel(Model):
 
 # The models
 
-
 def own(**arguments):
     return chain(Own(name='own', **arguments))
 
@@ -96,7 +92,6 @@ def mask_output(middle=KeepMask):
 
 
 class Ignores(layers.Layer):
-
     def call(self, inputs, options=None):
         return 2 * inputs
 
@@ -168,7 +163,6 @@ def computing_from(variable):
 
 
 # The ways in which clones are wrong
-
 
 def again(build, change=None, **arguments):
     """A case: the model built again with one change.
@@ -276,7 +270,6 @@ KERNELS_OF_ALL = []
 
 
 class FromModule(layers.Layer):
-
     def __init__(self, number, **kwargs):
         super().__init__(**kwargs)
         self.number = number

@@ -6,14 +6,8 @@ from keras.models import Model
 from keras_clone.check.graphs import graphs
 
 from judging import (chain, check, Choice, found, nested, Power, powers, sequential,
-                     twice, Two, Unsavable)
+                     texts, twice, Two, Unsavable)
 from judging import fresh_state  # noqa: F401
-
-
-def texts(build, *clone, **arguments):
-    """Returns the differences if the clone is the model built with arguments."""
-    report = check(build, lambda model: build(*clone, **arguments))
-    return list(map(str, report.differences))
 
 
 @pytest.mark.parametrize('clone, expected', [
@@ -69,8 +63,7 @@ def test_lost_sharing_with_a_nested_model_is_found():
 
 
 def test_extra_sharing_is_found():
-    report = check(lambda: nested(Dense(3, name='shared')),
-                   lambda model: nested())
+    report = check(lambda: nested(Dense(3, name='shared')), lambda model: nested())
     assert ('shared: sharing: expected a layer of its own, got the layer that is '
             'also inner/shared') in map(str, report.differences)
 
@@ -184,8 +177,7 @@ def test_other_number_of_inputs_of_a_layer_is_found():
     def build(count=2):
         x = Input((3,), name='x')
         return Model(x, Add(name='add')([x] * count), name='model')
-    assert 'add: number of input tensors: expected 2, got 3' in texts(
-        build, 3)
+    assert 'add: number of input tensors: expected 2, got 3' in texts(build, 3)
 
 
 def test_other_order_of_calls_is_found():

@@ -1,8 +1,4 @@
-"""References to layers, weights and tensors are replaced wherever they are held.
-
-Containers, closures and user objects of the clone refer to the layers, weights and
-tensors of the clone, not to those of the original.
-"""
+"""References to layers, weights and tensors are replaced wherever they are held."""
 import collections
 import types
 
@@ -35,10 +31,7 @@ def flat(held):
 
 # Containers of layers
 
-
 class GivenLayers(Holds):
-    """Takes layers in a container."""
-
     def build(self, input_shape):
         build_inner(self, flat(self.held), input_shape)
 
@@ -47,8 +40,6 @@ class GivenLayers(Holds):
 
 
 class CreatesLayers(GivenLayers):
-    """Creates its layers in a container of a given type."""
-
     def __init__(self, container, **kwargs):
         layers.Layer.__init__(self, **kwargs)
         self.container = container
@@ -195,7 +186,6 @@ def test_guard_clone_creates_its_layers_in_build(assert_faithful):
 
 # References to other layers of the model and their weights
 
-
 class Tied(Holds):
     """Computes with the kernel of another layer."""
 
@@ -245,8 +235,6 @@ def test_clone_of_a_layer_tied_to_one_called_later_is_faithful(tie, assert_faith
 
 
 class OwnActivation(layers.Layer):
-    """Passes one of its methods to the layer that it creates."""
-
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.dense = layers.Dense(3, activation=self.squash)
@@ -280,13 +268,12 @@ def test_clone_has_a_regularizer_that_holds_its_own_layer():
 
 # Functions
 
-
 def times(x, held):
     return ops.matmul(x, ops.transpose(held))
 
 
-HOLDING = pytest.mark.parametrize('holding', FUNCTIONS + METHODS,
-                                  ids=lambda holding: holding.__name__)
+HOLDING = pytest.mark.parametrize(
+    'holding', [*FUNCTIONS.values(), *METHODS.values()], ids=[*FUNCTIONS, *METHODS])
 
 
 @HOLDING
@@ -324,7 +311,6 @@ def test_clone_has_its_own_layer_in_the_output_shape_of_a_lambda():
 
 
 # User objects
-
 
 class Keeper(Holds):
     """Computes by an object of the user."""
@@ -432,7 +418,6 @@ def test_object_that_cannot_be_copied_but_holds_nothing_is_reused():
 
 # Attributes of models
 
-
 def with_attribute(make):
     """Returns a model with the result of `make` as an attribute, and its clone."""
     x = layers.Input((3,), name='x')
@@ -447,8 +432,7 @@ def with_attribute(make):
 
 @pytest.mark.parametrize('container', sorted(CONTAINERS))
 def test_clone_has_its_own_layers_that_a_model_holds_in(container):
-    model, clone = with_attribute(
-        lambda dense: CONTAINERS[container](dense, dense))
+    model, clone = with_attribute(lambda dense: CONTAINERS[container](dense, dense))
     assert clone.attached.__class__ is model.attached.__class__
     assert {id(each) for each in flat(clone.attached)} == {id(clone.layers[1])}
 

@@ -1,8 +1,4 @@
-"""State that is neither in a config nor in the weights is cloned.
-
-Constructor arguments that are missing in the config, attributes that were set later,
-`trainable` of inner layers.
-"""
+"""State that is neither in a config nor in the weights is cloned."""
 import types
 
 import numpy as np
@@ -11,7 +7,7 @@ from keras import activations, initializers, layers, regularizers
 from keras.models import Sequential, clone_model
 from keras_clone.check.gallery import ops
 
-from custom_objects import Holds, StoresOtherValue, gelu
+from custom_objects import Forgetful, Holds, StoresOtherValue, gelu
 from major_versions import (
     IS_KERAS2, ONES, build_inner, call_inner, chain, constant, setting)
 
@@ -31,7 +27,6 @@ def model_with_changed(layer, change, when):
 
 
 # Arguments that are missing in the config
-
 
 class StoresOtherValueWithDefault(StoresOtherValue):
     def __init__(self, rate=.5, **kwargs):
@@ -137,6 +132,7 @@ def ramp():
 @pytest.mark.parametrize('make', [
     lambda: StoresOtherValue(.75),
     lambda: StoresOtherValueWithDefault(.75),
+    lambda: Forgetful(3.),
     lambda: SeveralWeights(count=3),
     lambda: PopsArguments(3, activation='relu', offset=ramp(), function=ops.tanh,
                           activity_regularizer=regularizers.l2(.25)),
@@ -149,6 +145,7 @@ def ramp():
     lambda: ConfigWithoutSettings(types.SimpleNamespace(factors=ramp())),
     RandomMatrix,
 ], ids=['stored as another value', 'with a default, stored as another value',
+        'stored under a private name',
         'number of weights', 'popped from the keywords', 'config of the base class',
         'layers as positional arguments', 'stored under other names',
         'object with settings', 'object with settings, missing in the config',
@@ -187,7 +184,6 @@ def test_clone_keeps_keywords_and_losses_of_a_layer_without_a_config(
 
 
 # Attributes that were set after the constructor
-
 
 class Gain(layers.Layer):
     def __init__(self, **kwargs):
@@ -234,7 +230,6 @@ def test_clone_has_a_copy_of_an_attribute_added_to_a(part):
 
 
 # `trainable` of inner layers
-
 
 class Pair(layers.Layer):
     def __init__(self, **kwargs):

@@ -7,8 +7,6 @@ from major_versions import chain
 
 
 class Growing(layers.Layer):
-    """Each instance has one weight more than the one before."""
-
     instances = 0
 
     def build(self, input_shape):
@@ -21,8 +19,6 @@ class Growing(layers.Layer):
 
 
 class Previous(layers.Layer):
-    """Each instance but the first holds the one before."""
-
     instances = []
 
     def __init__(self, **kwargs):

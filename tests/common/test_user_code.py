@@ -35,7 +35,6 @@ def halved(x, factor=.5):
 
 # Code that inspects functions
 
-
 class Applies(layers.Layer):
     """Applies a function."""
 
@@ -61,8 +60,6 @@ class NamesItsFunction(Applies):
 
 
 class ComparesFunctions(Applies):
-    """Its config and its `call` depend on the identity of its function."""
-
     def __init__(self, activation, **kwargs):
         super().__init__(activations.get(activation), **kwargs)
         self.is_relu = self.f is activations.relu
@@ -126,14 +123,11 @@ def test_guard_constructor_that_inspects_the_signature_of_its_function(
 
 
 class ReadsItsOwnConfig(Applies):
-    """Creates a layer from its config in `get_config`, as a check."""
-
     def __init__(self, activation, **kwargs):
         super().__init__(activations.get(activation), **kwargs)
 
     def get_config(self):
-        config = dict(super().get_config(),
-                      activation=activations.serialize(self.f))
+        config = dict(super().get_config(), activation=activations.serialize(self.f))
         assert type(self)(**copy.deepcopy(config)).f is self.f
         return config
 
@@ -143,7 +137,6 @@ def test_guard_get_config_that_creates_a_layer_from_the_config(assert_faithful):
 
 
 # Code that inspects layers
-
 
 class ByClassName(WithInner):
     def call(self, inputs):
@@ -156,7 +149,6 @@ class ByClassName(WithInner):
 
     @classmethod
     def from_config(cls, config):
-        config = dict(config)
         name, inner = config.pop('name_of_class'), config.pop('inner')
         assert type(name) is str and type(inner) is dict
         return cls(getattr(layers, name).from_config(inner), **config)
@@ -227,7 +219,6 @@ def test_guard_layer_that_registers_itself_in_a_list(monkeypatch):
 
 # Uses of a config
 
-
 class AsJson(WithInner):
     def written(self):
         return json.dumps(serialize(self.inner))
@@ -245,12 +236,14 @@ class AsJson(WithInner):
 
 
 class AsJsonOfConfig(AsJson):
-    def written(self):
-        return json.dumps(self.inner.get_config())
+    dump, load = staticmethod(json.dumps), staticmethod(json.loads)
 
-    @staticmethod
-    def read(text):
-        return layers.Dense.from_config(json.loads(text))
+    def written(self):
+        return self.dump(self.inner.get_config())
+
+    @classmethod
+    def read(cls, text):
+        return layers.Dense.from_config(cls.load(text))
 
 
 class AsPickle(AsJson):
@@ -264,13 +257,8 @@ class AsPickle(AsJson):
         return cls.from_config(config)
 
 
-class AsLiteral(AsJson):
-    def written(self):
-        return repr(self.inner.get_config())
-
-    @staticmethod
-    def read(text):
-        return layers.Dense.from_config(ast.literal_eval(text))
+class AsLiteral(AsJsonOfConfig):
+    dump, load = staticmethod(repr), staticmethod(ast.literal_eval)
 
 
 @pytest.mark.parametrize('make', [AsJson, AsJsonOfConfig, AsPickle, AsLiteral])
@@ -320,13 +308,10 @@ Span = collections.namedtuple('Span', 'low high')
 
 
 class Attributes(dict):
-    """A dict whose items are also attributes."""
     __getattr__ = dict.__getitem__
 
 
 class Settings:
-    """An object that can be hashed."""
-
     def __init__(self, units=4, rates=(.1, .2)):
         self.units, self.rates = units, rates
 
@@ -338,8 +323,6 @@ class Settings:
 
 
 class ObjectsInConfig(layers.Layer):
-    """Its config has objects of several classes, which it checks."""
-
     def __init__(self, span, counts, order, table, entries, settings, **kwargs):
         super().__init__(**kwargs)
         assert type(span) is Span
@@ -440,7 +423,6 @@ class DeepCopiesInConfig(WithInner):
 
 # Configs that are read several times
 
-
 class Copies(layers.Layer):
     def __init__(self, config, count=3, **kwargs):
         super().__init__(**kwargs)
@@ -530,7 +512,6 @@ def test_guard_one_config_of_two_layers(assert_faithful):
 
 # The same, with functions and classes that are not registered
 
-
 @pytest.mark.parametrize('make', [
     lambda: layers.Dense(3, activation=swish), lambda: Scale(2., swish),
     lambda: NamesItsFunction('swish')], ids=['function', 'class', 'both'])
@@ -554,7 +535,6 @@ def test_several_layers_of_a_class_that_is_not_registered(make, assert_faithful)
 
 
 # A method `__call__` of the user
-
 
 class Shifted(layers.Dense):
     """Computes something before or after Keras's `__call__`."""
@@ -584,8 +564,6 @@ def test_what_a_call_method_computes_is_computed_once(where):
 
 
 class CountsInAnArray(layers.Layer):
-    """`build` changes an array in place that the constructor has created."""
-
     def __init__(self, size=3, **kwargs):
         super().__init__(**kwargs)
         self.factors = np.ones(size, 'float32')

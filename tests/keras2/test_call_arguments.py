@@ -32,8 +32,6 @@ class Mix(Layer):
 
 
 class TwiceWithTupleOfMasks(Layer):
-    """Has two outputs, and returns their masks as a tuple instead of a list."""
-
     def call(self, inputs):
         return [inputs, 2 * inputs]
 
@@ -45,8 +43,6 @@ class TwiceWithTupleOfMasks(Layer):
 
 
 class CellWithConstant(SimpleRNNCell):
-    """Adds a constant, of the same size as its state, at each step."""
-
     def build(self, input_shape):
         super().build(input_shape[0])
 
@@ -192,8 +188,7 @@ def test_argument_computed_by_a_loop_that_is_a_single_op():
 
 def argument_from_the_second_output_of_a_layer_with_a_tuple_of_masks():
     words, other = Input((5,)), Input((5, 3))
-    x, twice = TwiceWithTupleOfMasks()(
-        Embedding(4, 3, mask_zero=True)(words))
+    x, twice = TwiceWithTupleOfMasks()(Embedding(4, 3, mask_zero=True)(words))
     return Model([words, other], [x, Mix()(other, extra=twice)])
 
 

@@ -1,7 +1,4 @@
-"""References that are replaced, held in ways that only Keras 2 allows.
-
-`tests/common/test_references.py` has those that both major versions allow.
-"""
+"""References that are replaced, held in ways that only Keras 2 allows."""
 import collections
 import types
 

@@ -1,8 +1,4 @@
-"""State that is neither in a config nor in the weights, and that only Keras 2 has.
-
-Variables that are not weights, weights replaced after `build`, losses and updates.
-`tests/common/test_state.py` has the state that both major versions have.
-"""
+"""What neither a config nor the weights contain, and only Keras 2 has."""
 import numpy as np
 import pytest
 from keras import backend as K
@@ -31,7 +27,6 @@ def test_clone_has_an_argument_that_raises_a_key_error_for_a_missing_attribute(
 
 
 # Variables that are not weights
-
 
 class Temperature(Layer):
     """Stores a number in a variable. Keras 2.3 regards this as a weight."""
@@ -68,8 +63,6 @@ def test_clone_has_a_copy_of_a_variable_that_is_not_a_weight(make, assert_faithf
 
 
 class Counting(Layer):
-    """Counts batches in variables that it holds in containers."""
-
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.counts = (K.variable(0.), {'other': K.variable(1.)})
@@ -111,8 +104,6 @@ def test_clone_of_a_layer_that_was_made_stateful_runs_its_updates():
 
 
 class WrapsCell(Holds):
-    """A cell that uses another one."""
-
     state_size = property(lambda self: self.held.state_size)
 
     def build(self, input_shape):
@@ -146,7 +137,6 @@ def test_clone_has_the_weights_that_were_moved_to_the_non_trainable_ones():
 
 
 # Weights replaced after `build`
-
 
 def share(kernel):
     return kernel
@@ -182,7 +172,6 @@ def test_clone_has_a_weight_replaced_by_that_of_another_layer(
 
 # `trainable` and updates
 
-
 @pytest.mark.parametrize('is_frozen_first', [
     False, pytest.param(True, id='guard True')])
 def test_clone_has_the_updates_of_a_frozen_layer_in_a_nested_model(
@@ -199,7 +188,6 @@ def test_clone_has_the_updates_of_a_frozen_layer_in_a_nested_model(
 
 
 # Seeds of initializers, which count their draws since Keras 2.3
-
 
 class InitializesItself(Layer):
     def __init__(self, initializer, **kwargs):
@@ -226,7 +214,6 @@ def test_clone_of_a_layer_with_a_seed_is_faithful_since_2_3(
 
 
 # Losses
-
 
 def with_loss_of_a_tensor():
     x = Input((3,))
@@ -330,8 +317,6 @@ def test_clone_has_a_loss_added_to_a_layer_of_a_nested_model(when, assert_faithf
 
 
 class Divergence(Layer):
-    """Adds a loss and an update whenever it is called."""
-
     def build(self, input_shape):
         self.seen = self.add_weight('seen', (1,), initializer='zeros',
                                     trainable=False)

@@ -22,8 +22,6 @@ class StepsThatAreNotZero(Layer):
 
 
 class Halves(Layer):
-    """Two outputs, without mask support."""
-
     def call(self, inputs):
         return [inputs[:, :2], inputs[:, 2:]]
 
@@ -154,8 +152,6 @@ def test_clone_has_the_masks_of(build, assert_faithful):
 
 
 class MasksIfAsked(Halves):
-    """Has masks while `masks` is set, which no config has."""
-
     masks = []
 
     def compute_mask(self, inputs, mask=None):

@@ -1,7 +1,4 @@
-"""References that are replaced, held in ways that only Keras 3 allows.
-
-`tests/common/test_references.py` has those that both major versions allow.
-"""
+"""References that are replaced, held in ways that only Keras 3 allows."""
 import collections
 import dataclasses
 import weakref
@@ -24,8 +21,6 @@ class Block:
 
 
 class Blocks(Holds):
-    """Takes objects that hold layers."""
-
     def __init__(self, blocks, **kwargs):
         super().__init__(blocks, **kwargs)
         self.parts = [block.dense for block in blocks]
@@ -44,8 +39,6 @@ def test_clone_has_one_layer_in_objects_and_in_a_list(assert_faithful):
 
 
 class Parent(layers.Layer):
-    """Its child has a weak reference to it."""
-
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.gain = self.add_weight(shape=(), initializer='ones')
@@ -67,8 +60,6 @@ def test_guard_clone_has_a_weak_reference_to_its_own_parent():
 
 
 class HasProxy(Holds):
-    """Uses another layer, of which it has a weak proxy."""
-
     def __init__(self, held, **kwargs):
         super().__init__([held], **kwargs)
         self.other = weakref.proxy(held)
@@ -114,8 +105,6 @@ def test_clone_has_a_regularizer_of_lora_weights_that_holds_its_own_layer():
 
 
 class WeightNormalized(layers.Wrapper):
-    """Holds the kernel of its layer as an attribute."""
-
     def build(self, input_shape):
         super().build(input_shape)
         self.kept = self.layer.kernel
@@ -178,8 +167,6 @@ def test_clone_has_its_own_metric_that_a_model_holds():
 
 
 class Autoencoder(Model):
-    """A functional class whose `call` uses the models that it holds."""
-
     def __init__(self, units=2):
         x = keras.Input((3,), name='x')
         encoder, decoder = layers.Dense(units), layers.Dense(3)
@@ -201,8 +188,6 @@ def test_clone_of_a_class_has_its_own_graph_and_parts():
 
 
 class WithFeatures(Model):
-    """A functional class that creates a second model from the same layers."""
-
     def __init__(self, inputs, outputs, name_of_layer, **kwargs):
         super().__init__(inputs, outputs, **kwargs)
         features = self.get_layer(name_of_layer).output
@@ -259,8 +244,7 @@ def test_guard_clone_builds_a_layer_that_it_does_not_call():
 class HasBlock(layers.Layer):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self.block = keras.Sequential([
-            layers.Dense(3), layers.BatchNormalization()])
+        self.block = keras.Sequential([layers.Dense(3), layers.BatchNormalization()])
 
     def call(self, inputs):
         return inputs

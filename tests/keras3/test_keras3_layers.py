@@ -1,7 +1,4 @@
-"""Functions and layers that are held in ways that only Keras 3 allows.
-
-`tests/common/test_layers.py` has the ways that both major versions allow.
-"""
+"""Functions and layers that are held in ways that only Keras 3 allows."""
 import keras
 import numpy as np
 import pytest

@@ -1,8 +1,4 @@
-"""State that is neither in a config nor in the weights, and that only Keras 3 has.
-
-Dtype policies, rematerialization, paths of weights, compiled functions, settings of
-variables. `tests/common/test_state.py` has the state that both major versions have.
-"""
+"""What neither a config nor the weights contain, and only Keras 3 has."""
 import contextlib
 
 import keras
@@ -29,8 +25,6 @@ def test_clone_keeps_the_dtype_of_a_layer_without_a_config():
 
 
 class Block(Model):
-    """A subclassed model without a config."""
-
     def __init__(self, units, activation='relu', normalized=False):
         super().__init__()
         self.dense = [layers.Dense(each, activation) for each in units]
@@ -52,7 +46,6 @@ def test_clone_has_a_subclassed_model_without_a_config(make, assert_faithful):
 
 
 # Attributes that were set after the constructor
-
 
 class Mode(layers.Layer):
     """Takes an argument that the model passes to all layers in it."""
@@ -123,8 +116,6 @@ def test_guard_clone_computes_the_same_as_a_layer_whose_call_is(wrap):
 
 
 class CreatesSequential(layers.Layer):
-    """Creates a model that its first call builds."""
-
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.inner = Sequential([layers.Dense(3, name='dense')], name='inner')
@@ -204,7 +195,6 @@ def test_clone_has_a_compiled_function_that_calls_it():
 
 # Settings of variables
 
-
 def test_clone_keeps_a_regularizer_set_on_a_variable():
     model = dense()
     model.layers[-1].kernel.regularizer = regularizers.L2(.5)
@@ -222,7 +212,6 @@ def test_clone_keeps_a_constraint_set_on_a_variable():
 
 
 # Dtype policies
-
 
 @contextlib.contextmanager
 def global_policy(name):

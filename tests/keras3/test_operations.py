@@ -47,7 +47,7 @@ def test_operation(function, assert_faithful):
 
 
 def test_operation_is_not_shared_with_the_original():
-    model = model_of(lambda x: ops.pad(x, [[0, 0], [1, 1], [0, 0]]))()
+    model = model_of(lambda x: ops.pad(x, np.array([[0, 0], [1, 1], [0, 0]])))()
     operation = model.operations[-1]
     clone = clone_model(model)
     assert clone.operations[-1] is not operation
@@ -94,7 +94,6 @@ def test_guard_structured_outputs(assert_faithful):
 
 
 # Weights and other variables as arguments
-
 
 class TimesWeight(layers.Layer):
     def call(self, inputs, weight):

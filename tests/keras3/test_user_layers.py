@@ -1,7 +1,4 @@
-"""User code that inspects attributes and configs, in ways that only Keras 3 allows.
-
-`tests/common/test_user_code.py` has the ways that both major versions allow.
-"""
+"""User code that inspects attributes and configs as only Keras 3 allows."""
 import copy
 
 import keras
@@ -80,7 +77,6 @@ def test_subclassed_model_that_copies_one_with_a_lambda():
 
 # Configs that are read several times
 
-
 class Ensemble(layers.Layer):
     def __init__(self, text, **kwargs):
         super().__init__(**kwargs)
@@ -101,8 +97,6 @@ def test_guard_several_models_from_one_string(assert_faithful):
 
 
 class CreatesLayersInBuild(layers.Layer):
-    """Creates several layers from one config in `build`."""
-
     def __init__(self, config, **kwargs):
         super().__init__(**kwargs)
         self.config = config
