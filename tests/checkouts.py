@@ -25,6 +25,31 @@ def commit(folder):
     git(folder, '-c', 'user.name=a', '-c', 'user.email=a', 'commit', '-q', '-m', 'a')
 
 
+def write(folder, name, text):
+    (folder / name).write_text(text)
+    commit(folder)
+
+
+def remove(folder, name):
+    git(folder, 'rm', '-q', '-r', name)
+    commit(folder)
+
+
+def exported(folder, *options):
+    assert run(folder, *options).exit_code == 0
+
+
+def exported_and_committed(folder, *options):
+    exported(folder, *options)
+    commit(folder)
+
+
+def exported_and_reverted(folder, name):
+    exported(folder)
+    git(folder, 'checkout', 'HEAD', '--', name)
+    commit(folder)
+
+
 def run(folder, *options):
     """Exports to a folder and returns the result: exit code and output."""
     return click.testing.CliRunner().invoke(export, [str(folder)] + list(options))

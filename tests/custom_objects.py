@@ -1,11 +1,8 @@
 """User-defined classes and functions, none of them registered with Keras."""
-import threading
-
-from keras import activations, layers
+from keras import activations, layers, regularizers
 from keras_clone.check.gallery import ops
 
-from major_versions import (
-    IS_KERAS2, build_inner, call_inner, deserialize, serialize)
+from major_versions import IS_KERAS2, build_inner, call_inner, deserialize, serialize
 
 TWO = 2
 
@@ -78,12 +75,22 @@ class Both(layers.Layer):
         return cls(first, second, **config)
 
 
-class Holder(layers.Layer):
-    """Its config contains the layer itself, in a container."""
+class Holds(layers.Layer):
+    """Takes anything, and has no config."""
 
     def __init__(self, held, **kwargs):
         super().__init__(**kwargs)
-        self.held = list(held)
+        self.held = held
+
+    def call(self, inputs):
+        return 2 * inputs
+
+
+class Holder(Holds):
+    """Its config contains the layer itself, in a container."""
+
+    def __init__(self, held, **kwargs):
+        super().__init__(list(held), **kwargs)
 
     def build(self, input_shape):
         build_inner(self, self.held[:1], input_shape)
@@ -92,7 +99,15 @@ class Holder(layers.Layer):
         return call_inner(self.held[0], inputs)
 
     def get_config(self):
-        return {**super().get_config(), 'held': list(self.held)}
+        return {**layers.Layer.get_config(self), 'held': list(self.held)}
+
+
+class PullTo(regularizers.Regularizer):
+    def __init__(self, layer):
+        self.layer = layer
+
+    def __call__(self, weight):
+        return ops.sum(ops.square(weight - self.layer.kernel))
 
 
 class Bare(layers.Layer):
@@ -138,28 +153,3 @@ class Once(Forgetful):
         if IS_KERAS2:
             return super().__new__(cls)
         return super().__new__(cls, factor, **kwargs)
-
-
-class Pausing(layers.Layer):
-    """Calls a function in another thread while its model is being cloned."""
-
-    observe = None
-
-    def call(self, inputs):
-        return inputs
-
-    def get_config(self):
-        self.pause()
-        return super().get_config()
-
-    @classmethod
-    def from_config(cls, config):
-        cls.pause()
-        return super().from_config(config)
-
-    @classmethod
-    def pause(cls):
-        if cls.observe:
-            thread = threading.Thread(target=cls.observe)
-            thread.start()
-            thread.join()

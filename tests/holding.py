@@ -1,6 +1,7 @@
 """Ways in which a function can hold an object.
 
-`in_...(held, use)` returns a function that computes `use(x, held)`.
+Each value `f` of the dicts: `f(held, use)` is a function that computes
+`use(x, held)`.
 """
 import collections
 import functools
@@ -30,22 +31,6 @@ class Slotted:
         return self.use(x, self.__held)
 
 
-def in_a_closure(held, use):
-    return lambda x: use(x, held)
-
-
-def in_a_default(held, use):
-    return lambda x, held=held: use(x, held)
-
-
-def in_a_keyword_default(held, use):
-    return lambda x, *, held=held: use(x, held)
-
-
-def in_a_partial(held, use):
-    return functools.partial(use, held=held)
-
-
 def in_a_tuple(held, use):
     kept = Pair(held, None)
     return lambda x: use(x, kept.first)
@@ -57,7 +42,8 @@ def in_a_list(held, use):
 
 
 def in_another_function(held, use):
-    inner = in_a_closure(held, use)
+    def inner(x):
+        return use(x, held)
     return lambda x: inner(x)
 
 
@@ -75,26 +61,26 @@ def in_a_global(held, use):
     return scope['function']
 
 
-def in_an_object(held, use):
-    return Scorer(held, use).score
-
-
-def in_an_object_that_is_called(held, use):
-    return Scorer(held, use)
-
-
-def in_an_object_with_slots(held, use):
-    return Slotted(held, use).score
-
-
 def in_an_object_of_an_object(held, use):
     outer = Scorer(None, use)
     outer.inner = Scorer(held, use)
     return lambda x: outer.inner.score(x)
 
 
-FUNCTIONS = [in_a_closure, in_a_default, in_a_keyword_default, in_a_partial,
-             in_a_tuple, in_a_list, in_another_function, in_an_attribute,
-             in_a_global]
-METHODS = [in_an_object, in_an_object_that_is_called, in_an_object_with_slots,
-           in_an_object_of_an_object]
+FUNCTIONS = {
+    'closure': lambda held, use: lambda x: use(x, held),
+    'default': lambda held, use: lambda x, held=held: use(x, held),
+    'keyword default': lambda held, use: lambda x, *, held=held: use(x, held),
+    'partial': lambda held, use: functools.partial(use, held=held),
+    'tuple': in_a_tuple,
+    'list': in_a_list,
+    'another function': in_another_function,
+    'attribute': in_an_attribute,
+    'global': in_a_global,
+}
+METHODS = {
+    'object': lambda held, use: Scorer(held, use).score,
+    'object that is called': Scorer,
+    'object with slots': lambda held, use: Slotted(held, use).score,
+    'object of an object': in_an_object_of_an_object,
+}

@@ -13,6 +13,7 @@ from keras.models import Model, Sequential, clone_model
 from keras_clone.check import check_clone
 from keras_clone.check.gallery import ops
 from keras_clone.check.graphs import graphs
+from keras_clone.check.random_values import draw_inputs
 
 from major_versions import IS_KERAS2
 
@@ -31,12 +32,12 @@ def fresh_state():
         yield
 
 
-def chain(middle=None, end=None, name='chain', x=None):
+def chain(middle=None, end=None, name='chain', x=None, cls=Model):
     """A model of two dense layers with another between them."""
     x = Input((3,), name='x') if x is None else x
     y = Dense(3, name='first')(x)
     y = (middle or Activation('tanh', name='middle'))(y)
-    return Model(x, (end or Dense(2, name='last'))(y), name=name)
+    return cls(inputs=x, outputs=(end or Dense(2, name='last'))(y), name=name)
 
 
 def masked(**arguments):
@@ -63,14 +64,12 @@ def nested(inner=None, outer=None):
 
 
 class Power(layers.Layer):
-
     def call(self, inputs, exponent=1, bases=None):
         base = inputs if bases is None else bases['of'][0]
         return ops.power(base, exponent) + 0 * inputs
 
 
 class Two(layers.Layer):
-
     def call(self, inputs):
         return [inputs, 2 * inputs]
 
@@ -79,7 +78,6 @@ class Two(layers.Layer):
 
 
 class Unsavable(Dense):
-
     def get_config(self):
         raise NotImplementedError('not to be saved')
 
@@ -112,6 +110,12 @@ def found(report, outcome=None):
             if each.what != 'ops' and outcome in (None, each.outcome)]
 
 
+def texts(build, *clone, **arguments):
+    """Returns the differences if the clone is the model built with arguments."""
+    report = check(build, lambda model: build(*clone, **arguments))
+    return list(map(str, report.differences))
+
+
 def stateful(is_stateful=True):
     x = Input(batch_shape=(2, 3, 4), name='x')
     return Model(x, LSTM(2, stateful=is_stateful, name='lstm')(x), name='stateful')
@@ -141,7 +145,6 @@ def unbuilt():
 
 
 class Choice(layers.Layer):
-
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.choices = {'tanh': Activation('tanh', name='tanh'),
@@ -170,9 +173,14 @@ class Tied(Dense):
         return ops.matmul(inputs, (self.tied_to or self).kernel)
 
 
-class Owner:
-    """A custom object."""
+def tied(tie=True):
+    first = Tied(3, name='first')
+    x = Input((3,), name='x')
+    y = Tied(3, tied_to=first if tie else None, name='second')(first(x))
+    return Model(x, y, name='tied')
 
+
+class Owner:
     def __init__(self, value):
         self.value = value
 
@@ -214,7 +222,6 @@ class Own(layers.Layer):
         self.scale, self.shift = (made[name] for name in names)
         self.mean = self.add_weight(name='mean', shape=(input_shape[-1],),
                                     initializer='ones', trainable=False)
-        super().build(input_shape)
 
     def call(self, inputs, training=None):
         if self.loss_factor is not None:
@@ -237,8 +244,7 @@ class Own(layers.Layer):
             self.add_loss(loss, inputs)
 
         def _update(self, inputs, training):
-            self.add_update(K.update(self.mean, self.mean * self.decay),
-                            inputs)
+            self.add_update(K.update(self.mean, self.mean * self.decay), inputs)
 
         def _in_training(self, outputs, training):
             return K.in_train_phase(self.when_trained * outputs, outputs)
@@ -255,7 +261,6 @@ class Own(layers.Layer):
 
 
 # For clones that are made by `clone_model` and then changed
-
 
 def judged(build, change, **arguments):
     """Judges a function that clones faithfully, then changes the clone.
@@ -275,3 +280,10 @@ def adapted(make, dtype='float32'):
     layer.adapt(np.array([[1, 2, 3], [3, 4, 7]], dtype))
     x = Input((3,), dtype=dtype, name='x')
     return Model(x, layer(x))
+
+
+def drawn(layer, shape, **arguments):
+    """Returns the value that is drawn for the input of a layer."""
+    x = Input(shape, **arguments)
+    value, = draw_inputs(Model(x, layer(x)))
+    return value

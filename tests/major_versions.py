@@ -2,7 +2,7 @@
 import keras
 import numpy as np
 from keras import layers
-from keras.models import Model
+from keras.models import Model, clone_model
 
 RELEASE = tuple(map(int, keras.__version__.split('.')[:3]))
 IS_KERAS2 = RELEASE < (3,)
@@ -93,6 +93,14 @@ def after_dense(make_layer, units=3):
     return Model(x, make_layer(dense)(y))
 
 
+def setting(**values):
+    """Returns a function that sets attributes of an object."""
+    def change(each):
+        for name, value in values.items():
+            setattr(each, name, value)
+    return change
+
+
 def assert_same_outputs(model, clone, value=ONES):
     """Checks that the clone computes the same, with its own weights.
 
@@ -111,3 +119,10 @@ def assert_equal_and_independent(model, clone, value=ONES):
     """Checks that the clone computes the same, and the model by its new weights."""
     expected = assert_same_outputs(model, clone, value)
     assert not np.allclose(outputs_of(model, value), expected)
+
+
+def assert_cloned(model, value=ONES):
+    """Checks the clone of a clone, and returns it."""
+    clone = clone_model(clone_model(model))
+    assert_equal_and_independent(model, clone, value)
+    return clone

@@ -1,14 +1,25 @@
-"""Runs functions in other threads, for the tests of both major versions of Keras."""
+"""Runs functions in other threads, while a model is being cloned."""
+import contextlib
 import threading
+
+from keras import backend, layers
+
+from major_versions import IS_KERAS2
 
 
 def in_another_thread(function):
     """Calls a function in another thread, and returns or raises what it does."""
-    found, raised = [], []
+    found, raised, session = [], [], None
+    if IS_KERAS2 and backend.backend() == 'tensorflow':
+        session = backend.get_session()
 
     def run():
         try:
-            found.append(function())
+            with contextlib.ExitStack() as stack:
+                if session:  # With the graph of the calling thread.
+                    stack.enter_context(session.graph.as_default())
+                    stack.enter_context(session.as_default())
+                found.append(function())
         except BaseException as error:
             raised.append(error)
     thread = threading.Thread(target=run)
@@ -17,3 +28,32 @@ def in_another_thread(function):
     if raised:
         raise raised[0]
     return found[0]
+
+
+class Pausing(layers.Layer):
+    """Calls a function in another thread while its model is being cloned."""
+
+    observe = None
+
+    def __init__(self, factor=2., **kwargs):
+        super().__init__(**kwargs)
+        self.factor = factor
+        self.pause()
+
+    def build(self, input_shape):
+        self.pause()
+
+    def call(self, inputs):
+        self.pause()
+        return self.factor * inputs
+
+    def get_config(self):
+        self.pause()
+        return {**super().get_config(), 'factor': self.factor}
+
+    @staticmethod
+    def pause():
+        observe, Pausing.observe = Pausing.observe, None  # Not for those in there.
+        if observe:
+            in_another_thread(observe)
+            Pausing.observe = staticmethod(observe)

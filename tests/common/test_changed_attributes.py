@@ -1,7 +1,4 @@
-"""Attributes of a layer that were set after its constructor, before its call.
-
-No config contains them.
-"""
+"""Attributes of a layer that were set after its constructor, before its call."""
 import functools
 import itertools
 
@@ -11,7 +8,8 @@ from keras import layers, regularizers
 from keras.models import clone_model
 
 from major_versions import (
-    assert_equal_and_independent, build_inner, call_inner, chain, new_variable)
+    ONES, assert_cloned, assert_same_outputs, build_inner, call_inner, chain,
+    new_variable)
 
 
 class RaisesIfAsked:
@@ -56,46 +54,24 @@ class AppliesInOrder(layers.Layer):
         return input_shape
 
 
-def more_functions(layer):
-    layer.functions = [doubled, tripled]
+CHANGES = {
+    'more functions': lambda layer: setattr(layer, 'functions', [doubled, tripled]),
+    'more objects': lambda layer: layer.scalers.append(Scaler(3.)),
+    'another object': lambda layer: setattr(layer, 'scaler', Scaler(5.)),
+    'another object in a list':
+        lambda layer: setattr(layer, 'scalers', [Scaler(5.)]),
+    'data of an object': lambda layer: setattr(layer.scaler, 'factor', 5.),
+    'data of an object in a list':
+        lambda layer: setattr(layer.scalers[0], 'factor', 5.),
+}
 
 
-def more_objects(layer):
-    layer.scalers.append(Scaler(3.))
-
-
-def other_object(layer):
-    layer.scaler = Scaler(5.)
-
-
-def other_object_in_list(layer):
-    layer.scalers = [Scaler(5.)]
-
-
-def data_of_an_object(layer):
-    layer.scaler.factor = 5.
-
-
-def data_of_an_object_in_list(layer):
-    layer.scalers[0].factor = 5.
-
-
-CHANGES = [more_functions, more_objects, other_object, other_object_in_list,
-           data_of_an_object, data_of_an_object_in_list]
-
-
-def changed_by(change):
+@pytest.mark.parametrize('name', CHANGES)
+def test_clone_computes_with(name):
     layer = AppliesInOrder()
-    change(layer)
-    return layer
-
-
-@pytest.mark.parametrize('change', CHANGES)
-def test_clone_computes_with(change):
-    model = chain(lambda: changed_by(change))()
-    clone = clone_model(clone_model(model))
-    value = np.ones((2, 3), 'float32')
-    np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-6)
+    CHANGES[name](layer)
+    model = chain(lambda: layer)()
+    assert_same_outputs(model, clone_model(clone_model(model)))
 
 
 def test_guard_clone_has_an_object_with_a_number_of_its_own():
@@ -159,16 +135,14 @@ VALUES = {'function': lambda: doubled, 'layer': lambda: layers.Dense(3),
 @pytest.mark.parametrize('value', VALUES)
 @pytest.mark.parametrize('way', WAYS)
 def test_clone_is_faithful_if_the_user_has_added(way, value, assert_faithful):
-    def build():
+    def make():
         layer = AppliesAdded()
         WAYS[way](layer, VALUES[value]())
-        return chain(lambda: layer)()
-    assert_faithful(build)
+        return layer
+    assert_faithful(chain(make))
 
 
 class TimesAdded(layers.Layer):
-    """Multiplies by a variable that a user sets."""
-
     def call(self, inputs):
         return inputs * self.factor
 
@@ -176,18 +150,15 @@ class TimesAdded(layers.Layer):
 def test_clone_has_a_copy_of_a_variable_added_by_the_user():
     layer = TimesAdded()
     layer.factor = new_variable(3.)
-    model = chain(lambda: layer)()
-    clone = clone_model(clone_model(model))
-    value = np.ones((2, 3), 'float32')
-    np.testing.assert_allclose(clone.predict(value), 3 * value, rtol=1e-6)
+    clone = clone_model(clone_model(chain(lambda: layer)()))
+    np.testing.assert_allclose(clone.predict(ONES), 3 * ONES, rtol=1e-6)
     assert clone.layers[-1].factor is not layer.factor
 
 
 def test_clone_has_its_own_weight_added_by_the_user():
     layer = TimesAdded()
     layer.factor = layer.add_weight(name='factor', shape=(3,), initializer='uniform')
-    model = chain(lambda: layer)()
-    assert_equal_and_independent(model, clone_model(clone_model(model)))
+    assert_cloned(chain(lambda: layer)())
 
 
 def test_clone_has_the_cache_of_a_function_that_calls_it():
@@ -207,9 +178,6 @@ class NeedsFunction:
         new.function = function
         return new
 
-    def __call__(self, inputs):
-        return self.function(inputs)
-
 
 def on_the_model(model):
     model.needs_function = NeedsFunction(lambda key: model)
@@ -224,33 +192,22 @@ def in_a_dict_on_a_layer(model):
 def test_guard_clone_of_a_model_with_an_object_that_cannot_be_copied(add):
     model = chain(lambda: layers.Dense(2))()
     add(model)
-    assert_equal_and_independent(model, clone_model(clone_model(model)))
+    assert_cloned(model)
 
 
 class NamesLayersInBuild(layers.Layer):
-    """Sets layers under names that are not in its code."""
-
     def build(self, input_shape):
-        for i in range(2):
-            layer = layers.Dense(3, name=f'part_{i}')
-            layer.build(input_shape)
-            layer.built = True
-            setattr(self, layer.name, layer)
-        super().build(input_shape)
+        self.names = ['part_0', 'part_1']
+        for name in self.names:
+            setattr(self, name, layers.Dense(3, name=name))
+        build_inner(self, [getattr(self, name) for name in self.names], input_shape)
 
     def call(self, inputs):
         return call_inner(self.part_1, call_inner(self.part_0, inputs))
 
 
 def test_guard_clone_has_layers_under_computed_names():
-    model = chain(NamesLayersInBuild)()
-    clone = clone_model(clone_model(model))
-    parts = [clone.layers[-1].part_0, clone.layers[-1].part_1]
-    for part, original in zip(parts, [model.layers[-1].part_0,
-                                      model.layers[-1].part_1]):
-        part.set_weights(original.get_weights())
-    value = np.ones((2, 3), 'float32')
-    np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-5)
+    assert_cloned(chain(NamesLayersInBuild)())
 
 
 class OmitsRegularizer(layers.Dense):
@@ -264,11 +221,11 @@ def test_clone_has_an_activity_regularizer_that_the_config_lacks(assert_faithful
 
 
 def test_clone_has_an_activity_regularizer_added_by_the_user(assert_faithful):
-    def build():
+    def make():
         layer = AppliesAdded()
         layer.activity_regularizer = regularizers.l2(.5)
-        return chain(lambda: layer)()
-    assert_faithful(build)
+        return layer
+    assert_faithful(chain(make))
 
 
 def add_parts(layer):
@@ -284,7 +241,6 @@ class CallsFunctionInBuild(layers.Layer):
     def build(self, input_shape):
         add_parts(self)
         build_inner(self, [*self.parts, self.last], input_shape)
-        super().build(input_shape)
 
     def call(self, inputs):
         return call_inner(self.last, call_inner(self.parts[0], inputs))

@@ -4,19 +4,20 @@ They are copied, and `build` runs again, so that it creates new weights.
 """
 import numpy as np
 import pytest
-from keras.layers import Dense, Input, Layer, TimeDistributed
-from keras.models import Model, clone_model
+from keras.layers import Dense, Layer, TimeDistributed
+from keras.models import clone_model
 
-from major_versions import chain
+from major_versions import assert_equal_and_independent, chain
 
 
 class WithoutConfig(Layer):
     """Requires a function, which its config does not have."""
 
+    container = list
+
     def __init__(self, function, **kwargs):
         super().__init__(**kwargs)
-        self.function = function
-        self.held = []
+        self.function, self.held = function, self.container()
 
     def compute_output_shape(self, input_shape):
         return input_shape
@@ -27,7 +28,6 @@ class WithoutConfig(Layer):
     def build(self, input_shape):
         for name in 'ab':
             self.held.append(self.new_weight(name))
-        self.built = True
 
     def call(self, inputs):
         first, second = self.held
@@ -35,28 +35,22 @@ class WithoutConfig(Layer):
 
 
 class InDict(WithoutConfig):
-    def __init__(self, function, **kwargs):
-        super().__init__(function, **kwargs)
-        self.held = {}
+    container = dict
 
     def build(self, input_shape):
         for name in 'ab':
             self.held[name] = self.new_weight(name)
-        self.built = True
 
     def call(self, inputs):
         return self.function(inputs * self.held['a'] + self.held['b'])
 
 
 class AtIndex(WithoutConfig):
-    def __init__(self, function, **kwargs):
-        super().__init__(function, **kwargs)
-        self.held = [None, None]
+    container = staticmethod(lambda: [None, None])
 
     def build(self, input_shape):
         for index, name in enumerate('ab'):
             self.held[index] = self.new_weight(name)
-        self.built = True
 
 
 class PartlyInConstructor(WithoutConfig):
@@ -66,7 +60,6 @@ class PartlyInConstructor(WithoutConfig):
 
     def build(self, input_shape):
         self.held.append(self.new_weight('b'))
-        self.built = True
 
 
 class Scaled:
@@ -83,7 +76,6 @@ class InObject(WithoutConfig):
     def build(self, input_shape):
         self.scale = Scaled(self.new_weight('a'))
         self.shift = self.new_weight('b')
-        self.built = True
 
     def call(self, inputs):
         return self.function(self.scale(inputs) + self.shift)
@@ -93,7 +85,6 @@ class InClosure(WithoutConfig):
     def build(self, input_shape):
         scale, shift = self.new_weight('a'), self.new_weight('b')
         self.compute = lambda inputs: inputs * scale + shift
-        self.built = True
 
     def call(self, inputs):
         return self.function(self.compute(inputs))
@@ -109,7 +100,6 @@ class LayersOfBuild(WithoutConfig):
             weights = self.held[-1].trainable_weights
             if not any(weights[0] is each for each in self.trainable_weights):
                 self._trainable_weights += weights
-        self.built = True
 
     def call(self, inputs):
         first, second = self.held
@@ -125,8 +115,6 @@ class LayerOfBuild(LayersOfBuild):
 
 
 class LayerSetByName(LayerOfBuild):
-    """Also sets the layers of `build` as attributes, by `setattr`."""
-
     def build(self, input_shape):
         super().build(input_shape)
         for index, layer in enumerate(self.held):
@@ -155,8 +143,6 @@ class LayersInClosure(LayerOfBuild):
 
 
 class LayersInDict(LayersOfBuild):
-    """Adds the layers of `build` to a dict of the constructor."""
-
     def __init__(self, function, **kwargs):
         super().__init__(function, **kwargs)
         self.named = {}
@@ -172,16 +158,11 @@ class LayersInDict(LayersOfBuild):
 
 
 class ObjectsOfConstructor(WithoutConfig):
-    """Stores the weights of `build` in objects of the constructor."""
-
-    def __init__(self, function, **kwargs):
-        super().__init__(function, **kwargs)
-        self.held = [Scaled(None), Scaled(None)]
+    container = staticmethod(lambda: [Scaled(None), Scaled(None)])
 
     def build(self, input_shape):
         for name, each in zip('ab', self.held):
             each.weight = self.new_weight(name)
-        self.built = True
 
     def call(self, inputs):
         for each in self.held:
@@ -190,8 +171,6 @@ class ObjectsOfConstructor(WithoutConfig):
 
 
 class Counting(WithoutConfig):
-    """Counts in `build`, which a copy has to run once more."""
-
     def __init__(self, function, **kwargs):
         super().__init__(function, **kwargs)
         self.count = 0
@@ -209,25 +188,19 @@ LAYERS = [WithoutConfig, InDict, AtIndex, PartlyInConstructor, InObject, InClosu
           LayersInClosure, LayersInDict, ObjectsOfConstructor, Counting]
 
 
-def model_with(layer_class, is_wrapped=False):
-    layer = layer_class(lambda x: 2 * x)
-    inputs = Input((2, 3) if is_wrapped else (3,))
-    return Model(inputs, (TimeDistributed(layer) if is_wrapped else layer)(inputs))
+def model_with(layer_class, shape=(3,), wrap=lambda layer: layer):
+    return chain(lambda: wrap(layer_class(lambda x: 2 * x)), shape=shape)()
 
 
 @pytest.mark.parametrize('is_wrapped', [False, True])
 @pytest.mark.parametrize('layer_class', LAYERS)
 def test_clone_computes_with_its_own_weights(layer_class, is_wrapped):
-    model = model_with(layer_class, is_wrapped)
-    model.set_weights([np.random.uniform(1, 2, weight.shape)
-                       for weight in model.get_weights()])
+    model = (model_with(layer_class, (2, 3), TimeDistributed) if is_wrapped else
+             model_with(layer_class))
     clone = clone_model(model)
-    value = np.ones((4, 2, 3) if is_wrapped else (4, 3))
-    expected = model.predict(value)
-    clone.set_weights(model.get_weights())
-    model.set_weights([0 * weight for weight in model.get_weights()])
     assert len(clone.weights) == len(model.weights)
-    np.testing.assert_allclose(clone.predict(value), expected, rtol=1e-5)
+    assert_equal_and_independent(
+        model, clone, np.ones((4, *model.input_shape[1:]), 'float32'))
 
 
 @pytest.mark.parametrize('layer_class', [WithoutConfig, InDict, InObject, InClosure])

@@ -1,4 +1,5 @@
 """The argument `input_tensors`: what is accepted, and what is refused."""
+import keras
 import numpy as np
 import pytest
 from keras.layers import Dense, Input, ReLU, Subtract
@@ -19,9 +20,10 @@ def unbuilt():
     return Sequential([Dense(3), Dense(2)])
 
 
-def pair():
+def pair(structure=list):
     a, b = Input((3,), name='a'), Input((3,), name='b')
-    return Model([a, b], Subtract()([a, b]))
+    inputs = {'a': a, 'b': b} if structure is dict else structure([a, b])
+    return Model(inputs, Subtract()([a, b]))
 
 
 FORMS = {'tensor': lambda x: x, 'list': lambda x: [x], 'tuple': lambda x: (x,)}
@@ -49,7 +51,42 @@ def test_clone_has_the_given_inputs(form):
     clone = clone_model(model, input_tensors=form(given))
     assert len(clone.layers) == len(model.layers)
     assert [x is y for x, y in zip(clone.inputs, given)] == [True, True]
+    assert not IS_KERAS2 or clone.input_names == ['x', 'y']
     np.testing.assert_allclose(outputs_of(clone, [3 * ONES, ONES]), 2 * ONES)
+
+
+on_keras3 = pytest.mark.skipif(IS_KERAS2, reason='only Keras 3 has such inputs')
+
+
+@on_keras3
+@pytest.mark.parametrize('build', [
+    functional, sequential, pair, lambda: pair(tuple), lambda: pair(dict)],
+    ids=['functional', 'guard sequential', 'guard list', 'tuple', 'dict'])
+def test_clone_has_the_inputs_of_the_model_itself(build):
+    model = build()
+    clone = clone_model(model, input_tensors=model.inputs)
+    assert all(x is y for x, y in zip(clone.inputs, model.inputs))
+
+
+@on_keras3
+@pytest.mark.parametrize('structure', [list, tuple, dict])
+def test_guard_clone_has_inputs_of_the_same_structure(structure):
+    model = pair(structure)
+    clone = clone_model(model, input_tensors=model.input)
+    assert all(x is y for x, y in zip(clone.inputs, model.inputs))
+
+
+@on_keras3
+def test_clone_has_a_tensor_without_a_history_as_input():
+    model = functional()
+    clone = clone_model(model, input_tensors=keras.KerasTensor((None, 3)))
+    assert_same_outputs(model, clone)
+
+
+@on_keras3
+def test_guard_tuple_for_a_dict_is_refused():
+    with pytest.raises(ValueError, match='`input_tensors` must have the same'):
+        clone_model(pair(dict), input_tensors=(Input((3,)), Input((3,))))
 
 
 on_keras2 = pytest.mark.skipif(

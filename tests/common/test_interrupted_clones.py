@@ -20,7 +20,8 @@ else:
     def scopes():
         from keras.src.backend.common import global_state
         return [global_state.get_global_attribute(name) for name in (
-            'custom_objects_scope_dict', 'safe_mode_saving', 'name_scope_stack')] + [
+            'custom_objects_scope_dict', 'safe_mode_saving', 'name_scope_stack',
+            'live_config')] + [
             dict(get_custom_objects())]
 
 
@@ -40,9 +41,7 @@ class Interrupted(layers.Layer):
 
     def build(self, input_shape):
         self.may_raise('build')
-        self.scale = self.add_weight(name='scale', shape=(3,),
-                                     initializer='ones')
-        self.built = True
+        self.scale = self.add_weight(name='scale', shape=(3,), initializer='ones')
 
     def call(self, inputs):
         self.may_raise('call')
@@ -94,6 +93,7 @@ def assert_leaves_nothing_behind(model, method, error, monkeypatch):
     assert scopes() == open_before
     assert activations.get('relu') is activations.relu
     assert_same_outputs(model, clone_model(model))
+    assert scopes() == open_before
 
 
 @pytest.mark.parametrize('error', [KeyboardInterrupt, ValueError])

@@ -24,10 +24,12 @@ def test_the_same_seed_finds_the_same():
     assert differences(1) == differences(1) != differences(3)
 
 
-def test_wrong_numbers_are_located_at_the_first_layer_that_differs():
+@pytest.mark.parametrize('locate, layer', [(True, 'middle'), (False, '')])
+def test_first_layer_that_differs_is_located_on_request(locate, layer):
     report = check(chain, lambda model: chain(
-        Activation('relu', name='middle'), Dense(2, activation='relu', name='last')))
-    assert (report.outcome, report.layer) == ('wrong numbers', 'middle')
+        Activation('relu', name='middle'), Dense(2, activation='relu', name='last')),
+        locate=locate)
+    assert (report.outcome, report.layer) == ('wrong numbers', layer)
 
 
 @not_on_cntk
@@ -69,20 +71,13 @@ def test_layer_that_cannot_be_cloned_is_only_located_on_request():
     assert len(calls) == 1
 
 
-def test_layer_that_computes_otherwise_is_only_located_on_request():
-    report = check(chain, lambda model: chain(
-        Activation('relu', name='middle'), Dense(2, activation='relu', name='last')),
-        locate=False)
-    assert (report.outcome, report.layer) == ('wrong numbers', '')
-
-
 def test_crash_that_no_layer_causes_has_no_layer():
     def clone(model):
         if model.name == 'chain':
             raise AssertionError
         return model
-    report = check(chain, clone)
-    assert report.reason == 'cloning: expected a clone, got AssertionError'
+    assert check(chain, clone).reason == (
+        'cloning: expected a clone, got AssertionError')
 
 
 def test_crash_with_an_unbuilt_model_has_no_layer():
@@ -131,8 +126,6 @@ def test_model_that_cannot_be_built_or_evaluated_is_an_error(build, message):
 
 
 class Subclassed(Model):
-    """A model without a graph: what it computes is defined by its code."""
-
     def __init__(self):
         super().__init__()
         self.dense = Dense(2)

@@ -6,7 +6,7 @@ from keras.models import Model
 from keras_clone.check.graphs import graphs
 
 from judging import (chain, check, Choice, found, nested, Power, powers, sequential,
-                     twice, Two, Unsavable)
+                     texts, twice, Two, Unsavable)
 from judging import fresh_state  # noqa: F401
 
 
@@ -26,12 +26,13 @@ def test_other_layers_are_found(clone, expected):
     assert expected in found(check(chain, clone), 'other graph')
 
 
+def two_layers():
+    x = Input((3,), name='x')
+    return Model(x, Dense(2, name='last')(Dense(3, name='first')(x)), name='chain')
+
+
 def test_missing_layer_is_found():
-    def clone(model):
-        x = Input((3,), name='x')
-        return Model(x, Dense(2, name='last')(Dense(3, name='first')(x)),
-                     name='chain')
-    report = check(chain, clone)
+    report = check(chain, lambda model: two_layers())
     assert 'middle: layer at place 2: expected middle, got last' in map(
         str, report.differences)
 
@@ -45,29 +46,24 @@ def test_extra_layer_is_found():
 
 
 def test_weight_of_another_shape_is_found():
-    report = check(lambda: chain(Dense(3, name='middle')),
-                   lambda model: chain(Dense(4, name='middle')))
-    texts = list(map(str, report.differences))
+    def build(units=3):
+        return chain(Dense(units, name='middle'))
     assert ('middle: weight 0: expected float32 of shape (3, 3), '
-            'got float32 of shape (3, 4)') in texts
+            'got float32 of shape (3, 4)') in texts(build, 4)
 
 
 def test_lost_sharing_is_found():
-    report = check(twice, lambda model: twice(Dense(3, name='dense'),
-                                              Dense(3, name='again')))
-    assert 'add: layer at place 3: expected add, got again' in map(
-        str, report.differences)
+    assert 'add: layer at place 3: expected add, got again' in texts(
+        twice, Dense(3, name='dense'), Dense(3, name='again'))
 
 
 def test_lost_sharing_with_a_nested_model_is_found():
-    report = check(nested, lambda model: nested(Dense(3, name='shared')))
     assert ('shared: sharing: expected the layer that is also inner/shared, got a '
-            'layer of its own') in map(str, report.differences)
+            'layer of its own') in texts(nested, Dense(3, name='shared'))
 
 
 def test_extra_sharing_is_found():
-    report = check(lambda: nested(Dense(3, name='shared')),
-                   lambda model: nested())
+    report = check(lambda: nested(Dense(3, name='shared')), lambda model: nested())
     assert ('shared: sharing: expected a layer of its own, got the layer that is '
             'also inner/shared') in map(str, report.differences)
 
@@ -104,9 +100,9 @@ def passed(passes=True, end=None):
 
 
 def test_missing_and_extra_masks_are_found():
-    dropped = check(passed, lambda model: passed(False)).differences
-    assert 'pass: output mask: expected a mask, got none' in map(str, dropped)
-    assert 'end: input mask: expected a mask, got none' in map(str, dropped)
+    dropped = texts(passed, False)
+    assert 'pass: output mask: expected a mask, got none' in dropped
+    assert 'end: input mask: expected a mask, got none' in dropped
     added = check(lambda: passed(False), lambda model: passed())
     assert not added.faithful
     assert graphs.MASKS_MAY_APPEAR or (
@@ -122,9 +118,8 @@ def test_wrong_numbers_are_located_where_a_mask_is_lost():
 
 
 def test_other_value_of_a_call_argument_is_found():
-    report = check(powers, lambda model: powers(2, 4))
-    assert 'power: call argument exponent (call 1): expected 3, got 4' in map(
-        str, report.differences)
+    assert 'power: call argument exponent (call 1): expected 3, got 4' in texts(
+        powers, 2, 4)
 
 
 def test_tensor_deep_in_a_call_argument_has_to_be_the_partner():
@@ -135,9 +130,8 @@ def test_tensor_deep_in_a_call_argument_has_to_be_the_partner():
         power = Power(name='power')(y, bases={'of': [z if right else y]})
         return Model(x, Add(name='add')([power, z]), name='model')
     assert check(build, lambda model: build()).faithful
-    report = check(build, lambda model: build(False))
     assert ('power: call argument bases of[0]: expected output 0 of same, got '
-            'output 0 of dense') in map(str, report.differences)
+            'output 0 of dense') in texts(build, False)
 
 
 def test_other_class_of_the_same_name_is_found():
@@ -164,9 +158,8 @@ def test_swapped_inputs_of_a_layer_are_found():
         a, b = Two(name='two')(x)
         return Model(x, layers.Subtract(name='minus')([b, a] if swap else [a, b]),
                      name='model')
-    report = check(build, lambda model: build(True))
-    assert ('minus: input 0: expected output 0 of two, got output 1 of two') in map(
-        str, report.differences)
+    assert 'minus: input 0: expected output 0 of two, got output 1 of two' in texts(
+        build, True)
 
 
 def test_another_call_of_the_same_layer_is_found():
@@ -184,9 +177,7 @@ def test_other_number_of_inputs_of_a_layer_is_found():
     def build(count=2):
         x = Input((3,), name='x')
         return Model(x, Add(name='add')([x] * count), name='model')
-    report = check(build, lambda model: build(3))
-    assert 'add: number of input tensors: expected 2, got 3' in map(
-        str, report.differences)
+    assert 'add: number of input tensors: expected 2, got 3' in texts(build, 3)
 
 
 def test_other_order_of_calls_is_found():

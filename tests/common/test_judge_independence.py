@@ -16,9 +16,7 @@ NAME = 'name' if IS_KERAS2 else '_name'
 
 
 def test_layer_of_the_original_in_the_clone_is_found():
-    def clone(model):
-        return chain(model.get_layer('middle'))
-    report = check(chain, clone)
+    report = check(chain, lambda model: chain(model.get_layer('middle')))
     assert report.outcome == 'not independent'
     assert ('middle', 'what it holds: layer middle') in found(
         report, 'not independent')
@@ -50,11 +48,8 @@ def test_snapshots_of_an_untouched_model_are_the_same():
 
 
 class Scaled(layers.Layer):
-    """Has a scalar weight."""
-
     def build(self, input_shape):
         self.scale = self.add_weight(name='scale', shape=(), initializer='ones')
-        super().build(input_shape)
 
     def call(self, inputs):
         return self.scale * inputs

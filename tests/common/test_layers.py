@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import pytest
 from keras import activations, constraints, initializers, layers, regularizers
-from keras.models import Model, Sequential, clone_model
+from keras.models import Sequential, clone_model
 from keras_clone.check.gallery import ops
 
 from custom_objects import TWO, Both, Holder, Scale, Thrice, gelu, relu
@@ -35,8 +35,6 @@ class Ones(initializers.Initializer):
 
 
 class Strong(regularizers.Regularizer):
-    """A regularizer without a config."""
-
     def __init__(self, factor):
         self.factor = factor
 
@@ -49,7 +47,6 @@ def twos(shape, dtype=None):
 
 
 # Lambdas
-
 
 def test_clone_of_a_lambda_with_output_shape_and_arguments_is_faithful(
         assert_faithful):
@@ -79,8 +76,6 @@ def test_clone_of_a_lambda_with_a_mask_is_faithful(assert_faithful):
 
 
 class Doubling(layers.Dense):
-    """A layer with a method that can be the function of a `Lambda`."""
-
     def double(self, inputs):
         return self(self(inputs))
 
@@ -96,7 +91,6 @@ def test_clone_of_a_lambda_that_holds_a_layer_has_its_own_layer(holding):
     clone = clone_model(model)
     nodes = len(held._inbound_nodes)
     expected = model.predict(ONES)
-    np.testing.assert_allclose(clone.predict(ONES), expected, rtol=1e-5)
     held.set_weights([weight + 1 for weight in held.get_weights()])
     np.testing.assert_allclose(clone.predict(ONES), expected, rtol=1e-5)
     assert len(held._inbound_nodes) == nodes
@@ -116,7 +110,6 @@ def test_function_that_holds_nothing_of_the_model_is_not_copied():
 
 
 # Functions as arguments of layers
-
 
 @pytest.mark.parametrize('activation', [
     gelu, lambda x: TWO * x, relu, Thrice(), Thrice().method,
@@ -142,14 +135,15 @@ def test_clone_of_a_layer_with_two_functions_is_faithful(
 
 def test_clone_of_layers_that_were_given_registered_names_is_faithful(
         assert_faithful):
-    def build():
+    build = chain(lambda: layers.Dense(4, activation='gelu'),
+                  lambda: layers.Bidirectional(
+                      layers.RNN(CustomCell(3, activation='gelu'))), shape=(5, 3))
+
+    def build_in_scope():
         names = {'gelu': gelu, 'CustomCell': CustomCell}
         with keras.utils.custom_object_scope(names):
-            return chain(lambda: layers.Dense(4, activation='gelu'),
-                         lambda: layers.Bidirectional(
-                             layers.RNN(CustomCell(3, activation='gelu'))),
-                         shape=(5, 3))()
-    assert_faithful(build)
+            return build()
+    assert_faithful(build_in_scope)
 
 
 @pytest.mark.parametrize('argument, function', [
@@ -178,11 +172,12 @@ def test_clone_has_a_custom_initializer_that_is_named_as_one_of_keras():
 
 @pytest.mark.parametrize('name, make', [
     ('kernel_regularizer', lambda: regularizers.l2(.1)),
-    ('kernel_constraint', lambda: constraints.MaxNorm(2.))])
+    ('kernel_constraint', lambda: constraints.MaxNorm(2.))]
+    + IS_KERAS2 * [('kernel_initializer', lambda: initializers.Constant(3.))])
 def test_guard_clone_has_an_object_of_its_own_as(name, make):
     model = chain(lambda: layers.Dense(2, **{name: make()}))()
-    clone = clone_model(model)
-    held, other = [getattr(each.layers[-1], name) for each in (model, clone)]
+    held, other = [getattr(each.layers[-1], name)
+                   for each in (model, clone_model(model))]
     assert held is not other
     assert held.get_config() == other.get_config()
 
@@ -202,7 +197,6 @@ def test_clone_has_a_regularizer_without_a_config_in_a_wrapper():
 
 
 # Layers within layers
-
 
 @pytest.mark.parametrize('wrap', [
     lambda layer: Sequential([layers.InputLayer((3, 3)), layer]),
@@ -242,10 +236,7 @@ else:
 
 @pytest.mark.parametrize('kind', list(CELLS))
 def test_clone_of_recurrent_layers_is_faithful(kind, assert_faithful):
-    def build():
-        x = layers.Input((5, 3), name='x')
-        return Model(x, CELLS[kind]()(x))
-    assert_faithful(build)
+    assert_faithful(chain(CELLS[kind], shape=(5, 3)))
 
 
 def test_clone_of_a_lambda_that_holds_itself_computes_the_same():

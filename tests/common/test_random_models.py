@@ -1,9 +1,7 @@
 """A few random models; `make fuzz` clones many."""
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck
-from hypothesis import given
-from hypothesis import settings
+from hypothesis import HealthCheck, given, settings
 from keras_clone.check.graphs import graphs
 
 from evidence import random_models
@@ -38,8 +36,7 @@ def test_a_recipe_builds_only_what_leads_to_an_output():
 
 
 def test_the_operations_of_nested_models_are_counted():
-    assert sorted(recipes.uses(WITH_NESTED)) == [
-        'dense', 'last', 'mask', 'nested']
+    assert sorted(recipes.uses(WITH_NESTED)) == ['dense', 'last', 'mask', 'nested']
     assert 'attributed' in recipes.uses(
         dict(WITH_NESTED, model=['attributed', 'list']))
 

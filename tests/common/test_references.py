@@ -1,25 +1,23 @@
-"""References to layers, weights and tensors are replaced wherever they are held.
-
-Containers, closures and user objects of the clone refer to the layers, weights and
-tensors of the clone, not to those of the original.
-"""
+"""References to layers, weights and tensors are replaced wherever they are held."""
 import collections
 import types
 
 import numpy as np
 import pytest
-from keras import layers, regularizers
+from keras import layers
 from keras.models import Model, clone_model
 from keras_clone.check.gallery import ops
 
+from custom_objects import Holds, PullTo
 from holding import FUNCTIONS, METHODS, Pair, Scorer
+from judging import Tied as TiedDense
 from major_versions import (
-    IS_KERAS2, ONES, after_dense, assert_equal_and_independent, build_inner,
-    call_inner, chain, new_variable, outputs_of, set_variable, value_of)
+    IS_KERAS2, ONES, after_dense, assert_cloned, assert_equal_and_independent,
+    build_inner, call_inner, chain, new_variable, outputs_of, set_variable, value_of)
 
 
 class Stack(list):
-    """A user-defined list class."""
+    pass
 
 
 def flat(held):
@@ -33,14 +31,7 @@ def flat(held):
 
 # Containers of layers
 
-
-class GivenLayers(layers.Layer):
-    """Takes layers in a container, and has no config."""
-
-    def __init__(self, held, **kwargs):
-        super().__init__(**kwargs)
-        self.held = held
-
+class GivenLayers(Holds):
     def build(self, input_shape):
         build_inner(self, flat(self.held), input_shape)
 
@@ -49,8 +40,6 @@ class GivenLayers(layers.Layer):
 
 
 class CreatesLayers(GivenLayers):
-    """Creates its layers in a container of a given type."""
-
     def __init__(self, container, **kwargs):
         layers.Layer.__init__(self, **kwargs)
         self.container = container
@@ -87,40 +76,31 @@ def pair_in(container):
                                  layers.Dense(3, name='b'))
 
 
-def assert_other_layers(model, clone):
+def cloned_with_other_layers(model):
     """Checks that the last layer holds other layers in a container like it."""
+    clone = clone_model(model)
     held, cloned = model.layers[-1].held, clone.layers[-1].held
     assert cloned.__class__ is held.__class__
     assert [each.name for each in flat(cloned)] == [each.name for each in flat(held)]
     assert not set(map(id, flat(held))) & set(map(id, flat(cloned)))
+    return clone
 
 
 @pytest.mark.parametrize('container', TRACKED)
-def test_clone_has_its_own_layers_that_were_passed_in(container, assert_faithful):
-    def build():
-        held = pair_in(container)
-        return chain(lambda: GivenLayers(held))()
+@pytest.mark.parametrize('make', [
+    lambda container: GivenLayers(pair_in(container)),
+    pytest.param(CreatesLayers, id='guard created')], ids=['passed in', None])
+def test_clone_has_its_own_layers_in(container, make, assert_faithful):
+    build = chain(lambda: make(container))
     assert_faithful(build)
     model = build()
-    clone = clone_model(model)
-    assert_other_layers(model, clone)
-    assert_equal_and_independent(model, clone)
-
-
-@pytest.mark.parametrize('container', TRACKED)
-def test_guard_clone_has_its_own_layers_created_in(container, assert_faithful):
-    assert_faithful(chain(lambda: CreatesLayers(container)))
-    model = chain(lambda: CreatesLayers(container))()
-    clone = clone_model(model)
-    assert_other_layers(model, clone)
-    assert_equal_and_independent(model, clone)
+    assert_equal_and_independent(model, cloned_with_other_layers(model))
 
 
 @pytest.mark.parametrize('container', UNTRACKED)
 def test_clone_has_its_own_layers_that_keras_may_not_track_in(container):
     model = chain(lambda: GivenLayers(pair_in(container)))()
-    clone = clone_model(model)
-    assert_other_layers(model, clone)
+    clone = cloned_with_other_layers(model)
     held, cloned = (flat(each.layers[-1].held) for each in (model, clone))
     for layer, other in zip(held, cloned):
         other.set_weights(layer.get_weights())
@@ -130,9 +110,16 @@ def test_clone_has_its_own_layers_that_keras_may_not_track_in(container):
     np.testing.assert_allclose(outputs_of(clone, ONES), expected, rtol=1e-5)
 
 
-class Aliased(layers.Layer):
-    """Holds the same layer in two attributes and in a list."""
+def test_layers_of_a_clone_share_the_layers_that_were_passed_in():
+    dense = layers.Dense(3)
+    clone = clone_model(chain(
+        lambda: GivenLayers([dense, dense]),
+        lambda: GivenLayers([dense, layers.Dense(3)]))())
+    first, second = (layer.held for layer in clone.layers[1:])
+    assert first[0] is first[1] is second[0] is not dense
 
+
+class Aliased(layers.Layer):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.first = layers.Dense(3)
@@ -148,16 +135,12 @@ class Aliased(layers.Layer):
 
 
 def test_guard_clone_has_one_layer_under_two_names():
-    model = chain(Aliased)()
-    clone = clone_model(model)
-    assert clone.layers[-1].first is clone.layers[-1].every[0]
-    assert clone.layers[-1].last is clone.layers[-1].every[1]
-    assert_equal_and_independent(model, clone)
+    layer = assert_cloned(chain(Aliased)()).layers[-1]
+    assert layer.first is layer.every[0]
+    assert layer.last is layer.every[1]
 
 
 class KeyedById(layers.Layer):
-    """Has a dict whose keys are the ids of its layers."""
-
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.first, self.second = layers.Dense(3), layers.Dense(3)
@@ -172,16 +155,11 @@ class KeyedById(layers.Layer):
 
 
 def test_guard_clone_has_the_ids_of_its_own_layers_as_keys():
-    model = chain(KeyedById)()
-    clone = clone_model(model)
-    layer = clone.layers[-1]
+    layer = assert_cloned(chain(KeyedById)()).layers[-1]
     assert set(layer.factors) == {id(layer.first), id(layer.second)}
-    assert_equal_and_independent(model, clone)
 
 
 class CreatesLayersInBuild(layers.Layer):
-    """Creates its layers in `build`, and a number in `call`."""
-
     inner = None
     factor = None
 
@@ -208,29 +186,22 @@ def test_guard_clone_creates_its_layers_in_build(assert_faithful):
 
 # References to other layers of the model and their weights
 
-
-class Tied(layers.Layer):
-    """Computes with the kernel of another layer, and has no config."""
-
-    def __init__(self, other, **kwargs):
-        super().__init__(**kwargs)
-        self.other = other
+class Tied(Holds):
+    """Computes with the kernel of another layer."""
 
     def build(self, input_shape):
         self.bias = self.add_weight(name='bias', shape=(3,), initializer='zeros')
 
     def kernel(self):
-        return flat(self.other)[0].kernel
+        return flat(self.held)[0].kernel
 
     def call(self, inputs):
         return ops.matmul(inputs, ops.transpose(self.kernel())) + self.bias
 
 
 class TiedToKernel(Tied):
-    """Holds the kernel itself."""
-
     def kernel(self):
-        return self.other
+        return self.held
 
 
 @pytest.mark.parametrize('tie', [
@@ -240,11 +211,11 @@ class TiedToKernel(Tied):
     lambda dense: Tied({dense}),
     lambda dense: Tied({'dense': dense}),
     lambda dense: TiedToKernel(dense.kernel),
-], ids=['layer', 'list', 'tuple', 'set', 'dict', 'kernel'])
+    lambda dense: TiedDense(3, tied_to=dense),
+], ids=['layer', 'list', 'tuple', 'set', 'dict', 'kernel',
+        'argument not in a config'])
 def test_clone_of_a_layer_tied_to_another_is_faithful(tie, assert_faithful):
-    def build():
-        return after_dense(tie)
-    assert_faithful(build)
+    assert_faithful(lambda: after_dense(tie))
 
 
 @pytest.mark.parametrize('tie', [
@@ -264,8 +235,6 @@ def test_clone_of_a_layer_tied_to_one_called_later_is_faithful(tie, assert_faith
 
 
 class OwnActivation(layers.Layer):
-    """Passes one of its methods to the layer that it creates."""
-
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.dense = layers.Dense(3, activation=self.squash)
@@ -282,20 +251,8 @@ class OwnActivation(layers.Layer):
 
 
 def test_guard_clone_holds_a_method_of_its_own_parent():
-    model = chain(OwnActivation)()
-    clone = clone_model(model)
-    assert clone.layers[-1].dense.activation.__self__ is clone.layers[-1]
-    assert_equal_and_independent(model, clone)
-
-
-class PullTo(regularizers.Regularizer):
-    """Pulls a kernel to that of another layer."""
-
-    def __init__(self, layer):
-        self.layer = layer
-
-    def __call__(self, weight):
-        return ops.sum(ops.square(weight - self.layer.kernel))
+    layer = assert_cloned(chain(OwnActivation)()).layers[-1]
+    assert layer.dense.activation.__self__ is layer
 
 
 def test_clone_has_a_regularizer_that_holds_its_own_layer():
@@ -305,21 +262,18 @@ def test_clone_has_a_regularizer_that_holds_its_own_layer():
     assert clone.layers[-1].kernel_regularizer.layer is clone.layers[1]
     clone.set_weights(model.get_weights())
     expected = value_of(model.losses[0])
-    np.testing.assert_allclose(value_of(clone.losses[0]), expected, rtol=1e-5)
-    anchor = model.layers[1]
-    anchor.set_weights([weight + 1 for weight in anchor.get_weights()])
+    model.set_weights([weight + 1 for weight in model.get_weights()])
     np.testing.assert_allclose(value_of(clone.losses[0]), expected, rtol=1e-5)
 
 
 # Functions
 
-
 def times(x, held):
     return ops.matmul(x, ops.transpose(held))
 
 
-HOLDING = pytest.mark.parametrize('holding', FUNCTIONS + METHODS,
-                                  ids=lambda holding: holding.__name__)
+HOLDING = pytest.mark.parametrize(
+    'holding', [*FUNCTIONS.values(), *METHODS.values()], ids=[*FUNCTIONS, *METHODS])
 
 
 @HOLDING
@@ -331,17 +285,12 @@ def test_clone_of_a_lambda_that_holds_a_weight_is_faithful(holding, assert_faith
 
 
 @HOLDING
-def test_clone_has_an_activation_that_holds_its_own_weight(holding):
-    model = after_dense(
-        lambda dense: layers.Dense(3, activation=holding(dense.kernel, times)))
-    assert_equal_and_independent(model, clone_model(model))
-
-
-@HOLDING
-def test_clone_has_an_activation_whose_function_holds_its_own_weight(holding):
-    model = after_dense(lambda dense: layers.Dense(
-        3, activation=lambda x, f=holding(dense.kernel, times): f(x)))
-    assert_equal_and_independent(model, clone_model(model))
+@pytest.mark.parametrize('wrap', [
+    lambda function: function, lambda function: lambda x, f=function: f(x)],
+    ids=['itself', 'in a function'])
+def test_clone_has_an_activation_that_holds_its_own_weight(wrap, holding):
+    assert_cloned(after_dense(lambda dense: layers.Dense(
+        3, activation=wrap(holding(dense.kernel, times)))))
 
 
 def test_clone_has_its_own_layer_in_the_arguments_of_a_lambda(assert_faithful):
@@ -355,26 +304,19 @@ def test_clone_has_its_own_layer_in_the_arguments_of_a_lambda(assert_faithful):
 
 
 def test_clone_has_its_own_layer_in_the_output_shape_of_a_lambda():
-    model = after_dense(lambda dense: layers.Lambda(
-        lambda x: 2 * x, output_shape=lambda shape: (shape[0], dense.units)))
-    clone = clone_model(model)
+    clone = assert_cloned(after_dense(lambda dense: layers.Lambda(
+        lambda x: 2 * x, output_shape=lambda shape: (shape[0], dense.units))))
     held, = clone.layers[-1]._output_shape.__closure__
     assert held.cell_contents is clone.layers[1]
-    assert_equal_and_independent(model, clone)
 
 
 # User objects
 
-
-class Keeper(layers.Layer):
-    """Holds a user object, and has no config."""
-
-    def __init__(self, helper, **kwargs):
-        super().__init__(**kwargs)
-        self.helper = helper
+class Keeper(Holds):
+    """Computes by an object of the user."""
 
     def call(self, inputs):
-        return self.helper.score(inputs)
+        return self.held.score(inputs)
 
 
 class Doubler:
@@ -384,29 +326,25 @@ class Doubler:
 
 def test_clone_has_a_copy_of_an_object_that_holds_a_weight():
     model = after_dense(lambda dense: Keeper(Scorer(dense.kernel, times)))
-    clone = clone_model(model)
-    assert type(clone.layers[-1].helper) is Scorer
-    assert clone.layers[-1].helper is not model.layers[-1].helper
-    assert clone.layers[-1].helper.held is clone.layers[1].kernel
-    assert_equal_and_independent(model, clone)
+    clone = assert_cloned(model)
+    assert type(clone.layers[-1].held) is Scorer
+    assert clone.layers[-1].held is not model.layers[-1].held
+    assert clone.layers[-1].held.held is clone.layers[1].kernel
 
 
 def test_object_that_holds_nothing_of_the_model_is_not_copied():
     model = after_dense(lambda dense: Keeper(Doubler()))
-    clone = clone_model(model)
-    assert clone.layers[-1].helper is model.layers[-1].helper
-    assert_equal_and_independent(model, clone)
+    assert assert_cloned(model).layers[-1].held is model.layers[-1].held
 
 
 def test_clone_has_one_copy_of_an_object_that_two_layers_hold():
-    x = layers.Input((3,), name='x')
-    dense = layers.Dense(3)
-    y = dense(x)
-    scorer = Scorer(dense.kernel, times)
-    clone = clone_model(Model(x, Keeper(scorer)(Keeper(scorer)(y))))
-    first, second = clone.layers[-2:]
-    assert first.helper is second.helper
-    assert first.helper is not scorer
+    def make(dense):
+        scorer = Scorer(dense.kernel, times)
+        first, second = Keeper(scorer), Keeper(scorer)
+        return lambda x: second(first(x))
+    model = after_dense(make)
+    first, second = clone_model(model).layers[-2:]
+    assert first.held is second.held is not model.layers[-1].held
 
 
 class Parent:
@@ -420,13 +358,10 @@ def test_clone_has_an_object_and_a_layer_that_hold_each_other():
     parent = Parent()
     layer = Keeper(parent)
     parent.children = [layer]
-    model = after_dense(lambda dense: layer)
-    clone = clone_model(model)
-    held = clone.layers[-1]
-    assert held.helper is not parent
-    assert held.helper.children[0] is held
+    held = assert_cloned(after_dense(lambda dense: layer)).layers[-1]
+    assert held.held is not parent
+    assert held.held.children[0] is held
     assert parent.children == [layer]
-    assert_equal_and_independent(model, clone)
 
 
 def hold_output(net, x, y):
@@ -478,22 +413,17 @@ def test_object_that_cannot_be_copied_but_holds_nothing_is_reused():
     once = Once(None)
     once.score = lambda x: 2 * x
     clone = clone_model(after_dense(lambda dense: Keeper(once)))
-    assert clone.layers[-1].helper is once
+    assert clone.layers[-1].held is once
 
 
 # Attributes of models
-
-
-class Branded(Model):
-    """A functional class with attributes that the user adds."""
-
 
 def with_attribute(make):
     """Returns a model with the result of `make` as an attribute, and its clone."""
     x = layers.Input((3,), name='x')
     dense = layers.Dense(2)
     y = dense(x)
-    model = Branded(x, layers.Dense(3)(y))
+    model = type('Branded', (Model,), {})(x, layers.Dense(3)(y))
     model.attached = make(dense)
     clone = clone_model(model)
     assert len(clone.weights) == len(model.weights)
@@ -502,26 +432,20 @@ def with_attribute(make):
 
 @pytest.mark.parametrize('container', sorted(CONTAINERS))
 def test_clone_has_its_own_layers_that_a_model_holds_in(container):
-    model, clone = with_attribute(
-        lambda dense: CONTAINERS[container](dense, dense))
+    model, clone = with_attribute(lambda dense: CONTAINERS[container](dense, dense))
     assert clone.attached.__class__ is model.attached.__class__
     assert {id(each) for each in flat(clone.attached)} == {id(clone.layers[1])}
 
 
-@pytest.mark.parametrize('make, held', [
-    (lambda dense: dense.output, lambda clone: (clone.attached,
-                                                clone.layers[1].output)),
-    (lambda dense: dense.kernel, lambda clone: (clone.attached,
-                                                clone.layers[1].kernel)),
-    (lambda dense: dense.call, lambda clone: (clone.attached.__self__,
-                                              clone.layers[1])),
-    (lambda dense: lambda: dense, lambda clone: (clone.attached(),
-                                                 clone.layers[1])),
+@pytest.mark.parametrize('make, found, own', [
+    (lambda dense: dense.output, lambda held: held, lambda dense: dense.output),
+    (lambda dense: dense.kernel, lambda held: held, lambda dense: dense.kernel),
+    (lambda dense: dense.call, lambda held: held.__self__, lambda dense: dense),
+    (lambda dense: lambda: dense, lambda held: held(), lambda dense: dense),
 ], ids=['tensor', 'weight', 'method of a layer', 'function'])
-def test_clone_refers_to_its_own_where_the_model_holds_a(make, held):
-    model, clone = with_attribute(make)
-    found, expected = held(clone)
-    assert found is expected
+def test_clone_refers_to_its_own_where_the_model_holds_a(make, found, own):
+    _, clone = with_attribute(make)
+    assert found(clone.attached) is own(clone.layers[1])
 
 
 def test_clone_has_a_copy_of_a_variable_that_a_model_holds():
@@ -554,12 +478,11 @@ def test_clone_has_its_own_layer_outside_of_the_graph():
         np.testing.assert_allclose(cloned, original)
 
 
-class ByLayer(layers.Layer):
-    """Has dicts keyed by layers and by their ids, and no config."""
+class ByLayer(Holds):
+    """Has dicts keyed by layers and by their ids."""
 
-    def __init__(self, function, **kwargs):
-        super().__init__(**kwargs)
-        self.function = function
+    def __init__(self, held, **kwargs):
+        super().__init__(held, **kwargs)
         self.inner = [layers.Dense(3), layers.Dense(3)]
         self.by_layer = dict(zip(self.inner, (1., 2.)))
         self.by_id = {id(layer): 3. for layer in self.inner}
@@ -569,7 +492,7 @@ class ByLayer(layers.Layer):
 
     def call(self, inputs):
         return sum(factor * self.by_id[id(layer)] *
-                   self.function(call_inner(layer, inputs))
+                   self.held(call_inner(layer, inputs))
                    for layer, factor in self.by_layer.items())
 
 

@@ -22,17 +22,12 @@ def test_guard_clone_with_another_batch_size_begins_anew(layer_class):
                                rtol=1e-5)
 
 
-def test_guard_clone_has_states_of_its_own():
-    model = stateful(SimpleRNN)
-    clone = clone_model(model)
-    clone.set_weights(model.get_weights())
+@pytest.mark.parametrize('layer_class, when', [
+    (SimpleRNN, 'before'), (LSTM, 'after')])
+def test_guard_clone_made_before_or_after_a_batch_begins_anew(layer_class, when):
+    model = stateful(layer_class)
+    clone = clone_model(model) if when == 'before' else None
     expected = model.predict(VALUE)
-    np.testing.assert_allclose(clone.predict(VALUE), expected, rtol=1e-5)
-
-
-def test_guard_states_of_a_clone_begin_anew():
-    model = stateful(LSTM)
-    expected = model.predict(VALUE)
-    clone = clone_model(model)
+    clone = clone or clone_model(model)
     clone.set_weights(model.get_weights())
     np.testing.assert_allclose(clone.predict(VALUE), expected, rtol=1e-5)

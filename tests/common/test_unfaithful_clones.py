@@ -7,23 +7,18 @@ from major_versions import chain
 
 
 class Growing(layers.Layer):
-    """Each instance has one weight more than the one before."""
-
     instances = 0
 
     def build(self, input_shape):
         Growing.instances += 1
         for i in range(Growing.instances):
             self.add_weight(name='w%d' % i, shape=(3,), initializer='ones')
-        self.built = True
 
     def call(self, inputs):
         return 2 * inputs
 
 
 class Previous(layers.Layer):
-    """Each instance but the first holds the one before."""
-
     instances = []
 
     def __init__(self, **kwargs):
@@ -37,8 +32,6 @@ class Previous(layers.Layer):
 
 
 class Singleton(layers.Layer):
-    """Has only one instance."""
-
     instance = None
 
     def __new__(cls, *args, **kwargs):

@@ -38,7 +38,7 @@ class Slotted:
 
 
 class Listed(list):
-    """A subclass of a container, with an attribute of its own."""
+    pass
 
 
 OLD, NEW = Leaf(), Leaf()

@@ -1,7 +1,4 @@
-"""A package `keras` of a few lines, with overlays of a few lines.
-
-With it, the tests of installing and importing are fast and need no Keras.
-"""
+"""A package `keras` of a few lines, with overlays of a few lines."""
 import os
 
 KERAS = {
@@ -11,20 +8,14 @@ KERAS = {
     'engine/base_layer.py': 'class Layer(object):\n    records = False\n',
     'engine/network.py': '''\
 from .base_layer import Layer
-
-
 class Network(Layer):
     rewired = False
 ''',
     'models.py': '''\
 from .engine.network import Network
 from . import backend as K
-
-
 def clone_model(model):
     return 'released'
-
-
 def save_model(model):
     return 'released'
 ''',
@@ -37,20 +28,12 @@ class Cloner:
 OVERLAY = {
     'models.py': '''\
 runs = globals().get('runs', 0) + 1
-
-
 def clone_model(model):
     return 'overlay'
-
-
 def clone_badly(model):
     raise RuntimeError('cannot clone')
-
-
 def backend():
     return K
-
-
 ''' + CLASS,
     'engine/base_layer.py': 'Layer.records = True\n',
     'engine/network.py': 'Network.rewired = True\n',

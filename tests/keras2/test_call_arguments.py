@@ -10,6 +10,8 @@ from keras.layers import (GRU, LSTM, RNN, Bidirectional, Dense, Dropout, Embeddi
                           Input, Lambda, Layer, SimpleRNNCell)
 from keras.models import Model, clone_model
 
+from major_versions import ONES, assert_same_outputs
+
 # The major version of TensorFlow, if it is the backend.
 TENSORFLOW = (K.backend() == 'tensorflow' and
               importlib.import_module('tensorflow').__version__[0])
@@ -30,8 +32,6 @@ class Mix(Layer):
 
 
 class TwiceWithTupleOfMasks(Layer):
-    """Has two outputs, and returns their masks as a tuple instead of a list."""
-
     def call(self, inputs):
         return [inputs, 2 * inputs]
 
@@ -43,8 +43,6 @@ class TwiceWithTupleOfMasks(Layer):
 
 
 class CellWithConstant(SimpleRNNCell):
-    """Adds a constant, of the same size as its state, at each step."""
-
     def build(self, input_shape):
         super().build(input_shape[0])
 
@@ -61,188 +59,167 @@ def mask_layer():
     return Lambda(not_zero, output_shape=lambda shape: shape[:-1])
 
 
-def test_initial_state(assert_faithful):
-    def build():
-        words, decoded = Input((5,)), Input((4,))
-        encoder = LSTM(3, return_state=True)
-        state = encoder(Embedding(4, 3, mask_zero=True)(words))[1:]
-        x = Embedding(4, 3, mask_zero=True)(decoded)
-        return Model([words, decoded], Dense(2)(LSTM(3)(x, initial_state=state)))
-    assert_faithful(build)
+def initial_state():
+    words, decoded = Input((5,)), Input((4,))
+    encoder = LSTM(3, return_state=True)
+    state = encoder(Embedding(4, 3, mask_zero=True)(words))[1:]
+    x = Embedding(4, 3, mask_zero=True)(decoded)
+    return Model([words, decoded], Dense(2)(LSTM(3)(x, initial_state=state)))
 
 
-def test_initial_state_of_a_single_tensor(assert_faithful):
-    def build():
-        x, state = Input((5, 3)), Input((2,))
-        return Model([x, state], GRU(2)(x, initial_state=state))
-    assert_faithful(build)
+def initial_state_of_a_single_tensor():
+    x, state = Input((5, 3)), Input((2,))
+    return Model([x, state], GRU(2)(x, initial_state=state))
 
 
-def test_initial_state_of_bidirectional(assert_faithful):
-    def build():
-        x, y = Input((5, 3)), Input((5, 3))
-        state = Bidirectional(GRU(2, return_state=True))(x)[1:]
-        return Model([x, y], Bidirectional(GRU(2))(y, initial_state=state))
-    assert_faithful(build)
+def initial_state_of_bidirectional():
+    x, y = Input((5, 3)), Input((5, 3))
+    state = Bidirectional(GRU(2, return_state=True))(x)[1:]
+    return Model([x, y], Bidirectional(GRU(2))(y, initial_state=state))
 
 
-def test_constants(assert_faithful):
-    def build():
-        x, constant, state = Input((5, 3)), Input((2,)), Input((2,))
-        layer = RNN(CellWithConstant(2))
-        return Model([x, constant, state],
-                     layer(x, initial_state=state, constants=constant))
-    assert_faithful(build)
+def constants():
+    x, constant, state = Input((5, 3)), Input((2,)), Input((2,))
+    layer = RNN(CellWithConstant(2))
+    return Model([x, constant, state],
+                 layer(x, initial_state=state, constants=constant))
 
 
-def test_tensors_at_any_depth(assert_faithful):
-    def build():
-        x = Input((3,))
-        a, b, c = Dense(3)(x), Dense(3)(x), Dense(3)(x)
-        y = Mix()(Dense(3)(x), extra=[a, {'b': (b, None)}, {'c': [c]}], scale=.5)
-        # `model.layers` contains the three layers only if they are outputs, too.
-        return Model(x, [y, a, b, c])
-    assert_faithful(build)
+def tensors_at_any_depth():
+    x = Input((3,))
+    a, b, c = Dense(3)(x), Dense(3)(x), Dense(3)(x)
+    y = Mix()(Dense(3)(x), extra=[a, {'b': (b, None)}, {'c': [c]}], scale=.5)
+    # `model.layers` contains the three layers only if they are outputs, too.
+    return Model(x, [y, a, b, c])
 
 
-def test_tensors_in_the_arguments_of_a_lambda(assert_faithful):
-    def build():
-        x = Input((3,))
-        a = Dense(3)(x)
-        y = Lambda(lambda t, other: t + other['a'], arguments={'other': {'a': a}})(x)
-        return Model(x, [y, a])
-    assert_faithful(build)
+def tensors_in_the_arguments_of_a_lambda():
+    x = Input((3,))
+    a = Dense(3)(x)
+    y = Lambda(lambda t, other: t + other['a'], arguments={'other': {'a': a}})(x)
+    return Model(x, [y, a])
 
 
-def test_mask_argument_from_a_layer(assert_faithful):
-    def build():
-        x = Input((5, 3))
-        return Model(x, LSTM(2)(x, mask=mask_layer()(x)))
-    assert_faithful(build)
+def mask_argument_from_a_layer():
+    x = Input((5, 3))
+    return Model(x, LSTM(2)(x, mask=mask_layer()(x)))
 
 
-def test_mask_argument_that_is_the_mask_of_a_layer(assert_faithful):
-    def build():
-        words = Input((5,))
-        embedding = Embedding(4, 3, mask_zero=True)
-        x = Lambda(lambda t: 2 * t, mask=lambda t, mask: None)(embedding(words))
-        return Model(words, LSTM(2)(x, mask=embedding.output_mask))
-    assert_faithful(build)
+def mask_argument_that_is_the_mask_of_a_layer():
+    words = Input((5,))
+    embedding = Embedding(4, 3, mask_zero=True)
+    x = Lambda(lambda t: 2 * t, mask=lambda t, mask: None)(embedding(words))
+    return Model(words, LSTM(2)(x, mask=embedding.output_mask))
 
 
-def test_mask_argument_computed_by_the_backend(assert_faithful):
-    def build():
-        words = Input((5,))
-        x = Embedding(4, 3)(words)
-        return Model(words, LSTM(2)(x, mask=K.not_equal(words, 0)))
-    assert_faithful(build)
+def mask_argument_computed_by_the_backend():
+    words = Input((5,))
+    x = Embedding(4, 3)(words)
+    return Model(words, LSTM(2)(x, mask=K.not_equal(words, 0)))
 
 
-def test_argument_computed_by_the_backend_from_a_hidden_layer(assert_faithful):
-    def build():
-        x = Input((3,))
-        hidden = Dense(3)(x)
-        positive = K.abs(hidden)
-        return Model(x, Mix()(hidden, extra=positive + positive))
-    assert_faithful(build)
+def argument_computed_by_the_backend_from_a_hidden_layer():
+    x = Input((3,))
+    hidden = Dense(3)(x)
+    positive = K.abs(hidden)
+    return Model(x, Mix()(hidden, extra=positive + positive))
 
 
-def test_argument_computed_by_the_backend_from_a_mask(assert_faithful):
-    def build():
-        words, x = Input((5,)), Input((5,))
-        embedding = Embedding(4, 3, mask_zero=True)
-        y = embedding(words)
-        is_word = K.cast(embedding.output_mask, 'float32')
-        return Model([words, x], [LSTM(2)(y), Mix()(x, extra=is_word)])
-    assert_faithful(build)
+def argument_computed_by_the_backend_from_a_mask():
+    words, x = Input((5,)), Input((5,))
+    embedding = Embedding(4, 3, mask_zero=True)
+    y = embedding(words)
+    is_word = K.cast(embedding.output_mask, 'float32')
+    return Model([words, x], [LSTM(2)(y), Mix()(x, extra=is_word)])
+
+
+def with_argument(compute):
+    """Returns a model of a layer with an argument computed from its input."""
+    x = Input((3,))
+    return Model(x, Mix()(x, extra=compute(x)))
 
 
 def test_argument_computed_by_the_backend_from_a_variable():
-    x = Input((3,))
     factor = K.variable([1., 2., 3.])
-    model = Model(x, Mix()(x, extra=factor * x))
-    value = np.ones((2, 3))
-    clone = clone_model(model)
-    np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-5)
+    model = with_argument(lambda x: factor * x)
+    assert_same_outputs(model, clone_model(model))
 
 
-@pytest.mark.skipif(K.backend() != 'tensorflow', reason='It needs TensorFlow ops')
+needs_tensorflow = pytest.mark.skipif(not TENSORFLOW, reason='TensorFlow ops')
+
+
+@needs_tensorflow
 @pytest.mark.parametrize('sign', [1, -1])
 def test_argument_computed_by_the_backend_in_a_branch(assert_faithful, sign):
     import tensorflow as tf
-
-    def build():
-        x = Input((3,))
-        branch = K.switch(sign * K.sum(K.square(x)) > 0,
-                          lambda: tf.constant([1., 2., 3.]),
-                          lambda: K.sum(x, axis=0))
-        return Model(x, Mix()(x, extra=branch))
-    assert_faithful(build)
+    assert_faithful(lambda: with_argument(lambda x: K.switch(
+        sign * K.sum(K.square(x)) > 0, lambda: tf.constant([1., 2., 3.]),
+        lambda: K.sum(x, axis=0))))
 
 
-@pytest.mark.skipif(K.backend() != 'tensorflow', reason='It needs TensorFlow ops')
+@needs_tensorflow
 def test_argument_computed_by_the_backend_after_another_op(assert_faithful):
     import tensorflow as tf
 
-    def build():
-        x = Input((3,))
+    def after_check(x):
         with x.graph.as_default():
             checked = tf.debugging.Assert(K.sum(x) < 1000, [x])
             with tf.control_dependencies([tf.group(checked, 2 * x), x]):
-                extra = tf.identity(x) + 1
-        return Model(x, Mix()(x, extra=extra))
-    assert_faithful(build)
+                return tf.identity(x) + 1
+    assert_faithful(lambda: with_argument(after_check))
 
 
-def model_with_an_argument_computed_by_a_loop():
-    x = Input((3,))
+def computed_by_a_loop(x):
     with x.graph.as_default():
-        extra = K.map_fn(lambda row: 2 * row, x)
-    return Model(x, Mix()(x, extra=extra))
+        return K.map_fn(lambda row: 2 * row, x)
 
 
 @pytest.mark.skipif(TENSORFLOW != '1', reason='It needs TensorFlow 1')
 def test_argument_computed_by_a_loop_that_is_a_cycle_of_ops_is_refused():
     with pytest.raises(ValueError, match='Compute it in a `Lambda` layer'):
-        clone_model(model_with_an_argument_computed_by_a_loop())
+        clone_model(with_argument(computed_by_a_loop))
 
 
 @pytest.mark.skipif(TENSORFLOW != '2', reason='It needs TensorFlow 2')
 def test_argument_computed_by_a_loop_that_is_a_single_op():
-    clone = clone_model(clone_model(model_with_an_argument_computed_by_a_loop()))
-    np.testing.assert_allclose(clone.predict(np.ones((2, 3))), 3 * np.ones((2, 3)))
+    clone = clone_model(clone_model(with_argument(computed_by_a_loop)))
+    np.testing.assert_allclose(clone.predict(ONES), 3 * ONES)
 
 
-def test_argument_from_the_second_output_of_a_layer_with_a_tuple_of_masks(
-        assert_faithful):
-    def build():
-        words, other = Input((5,)), Input((5, 3))
-        x, twice = TwiceWithTupleOfMasks()(
-            Embedding(4, 3, mask_zero=True)(words))
-        return Model([words, other], [x, Mix()(other, extra=twice)])
-    assert_faithful(build)
+def argument_from_the_second_output_of_a_layer_with_a_tuple_of_masks():
+    words, other = Input((5,)), Input((5, 3))
+    x, twice = TwiceWithTupleOfMasks()(Embedding(4, 3, mask_zero=True)(words))
+    return Model([words, other], [x, Mix()(other, extra=twice)])
 
 
 def test_guard_argument_that_does_not_depend_on_the_model():
-    x = Input((3,))
     constant = K.constant([1., 2., 3.]) * 2
-    clone = clone_model(Model(x, Mix()(x, extra=constant)))
+    clone = clone_model(with_argument(lambda x: constant))
     assert clone.layers[-1]._inbound_nodes[0].arguments['extra'] is constant
     np.testing.assert_allclose(clone.predict(np.zeros((1, 3))), [[2, 4, 6]])
 
 
-def test_mask_argument_none_disables_the_mask(assert_faithful):
-    def build():
-        words = Input((5,))
-        x = Embedding(4, 3, mask_zero=True)(words)
-        return Model(words, LSTM(2)(x, mask=None))
-    assert_faithful(build)
+def mask_argument_none_disables_the_mask():
+    words = Input((5,))
+    x = Embedding(4, 3, mask_zero=True)(words)
+    return Model(words, LSTM(2)(x, mask=None))
 
 
-def test_guard_plain_arguments(assert_faithful):
-    def build():
-        x = Input((3,))
-        return Model(x, Dropout(.5)(Mix()(x, scale=2), training=False))
+def guard_plain_arguments():
+    x = Input((3,))
+    return Model(x, Dropout(.5)(Mix()(x, scale=2), training=False))
+
+
+@pytest.mark.parametrize('build', [
+    initial_state, initial_state_of_a_single_tensor, initial_state_of_bidirectional,
+    constants, tensors_at_any_depth, tensors_in_the_arguments_of_a_lambda,
+    mask_argument_from_a_layer, mask_argument_that_is_the_mask_of_a_layer,
+    mask_argument_computed_by_the_backend,
+    argument_computed_by_the_backend_from_a_hidden_layer,
+    argument_computed_by_the_backend_from_a_mask,
+    argument_from_the_second_output_of_a_layer_with_a_tuple_of_masks,
+    mask_argument_none_disables_the_mask, guard_plain_arguments])
+def test_clone_is_faithful_with(build, assert_faithful):
     assert_faithful(build)
 
 
@@ -257,34 +234,22 @@ def test_arguments_of_the_original_are_not_changed():
 
 
 def test_lists_in_arguments_are_copied():
-    x = Input((3,))
-    layer = Mix()
-    model = Model(x, layer(x, extra=[x]))
+    model = with_argument(lambda x: [x])
     clone = clone_model(model)
-    original = layer._inbound_nodes[0].arguments['extra']
-    copy = clone.layers[-1]._inbound_nodes[0].arguments['extra']
+    original, copy = (each.layers[-1]._inbound_nodes[0].arguments['extra']
+                      for each in (model, clone))
     assert copy is not original and copy[0] is clone.inputs[0]
 
 
-def test_layer_connected_only_by_an_argument_keeps_its_weights():
-    x = Input((3,))
+def test_layer_connected_only_by_an_argument_keeps_its_weights_and_is_cloned():
     hidden = Dense(3)
-    model = Model(x, Mix()(x, extra=hidden(x)))
+    model = with_argument(hidden)
     assert hidden not in model.layers
-    value = np.ones((2, 3))
-    np.testing.assert_allclose(clone_model(model).predict(value),
-                               model.predict(value), rtol=1e-5)
-
-
-def test_layer_connected_only_by_an_argument_is_cloned():
-    x = Input((3,))
-    hidden = Dense(3)
-    model = Model(x, Mix()(x, extra=hidden(x)))
-    value = np.ones((2, 3))
     clone = clone_model(model)
-    expected = clone.predict(value)
+    expected = clone.predict(ONES)
+    np.testing.assert_allclose(model.predict(ONES), expected, rtol=1e-5)
     hidden.set_weights([2 * weight + 1 for weight in hidden.get_weights()])
-    np.testing.assert_allclose(clone.predict(value), expected)
+    np.testing.assert_allclose(clone.predict(ONES), expected)
     assert len(hidden._inbound_nodes) == 1
 
 
@@ -308,14 +273,16 @@ def test_calls_of_a_shared_layer_keep_their_order():
     assert copy.get_output_at(0) is clone.outputs[1]
 
 
-def test_argument_that_cntk_computed_from_an_input_is_refused(monkeypatch):
+def operands_on_cntk(is_input, monkeypatch):
     monkeypatch.setattr(K, 'backend', lambda: 'cntk')
-    variable = types.SimpleNamespace(is_input=True)
+    variable = types.SimpleNamespace(is_input=is_input)
+    return keras.models._operands(types.SimpleNamespace(inputs=[variable]))
+
+
+def test_argument_that_cntk_computed_from_an_input_is_refused(monkeypatch):
     with pytest.raises(ValueError, match='`Lambda` layer'):
-        keras.models._operands(types.SimpleNamespace(inputs=[variable]))
+        operands_on_cntk(True, monkeypatch)
 
 
 def test_argument_that_cntk_computed_from_constants_has_no_operands(monkeypatch):
-    monkeypatch.setattr(K, 'backend', lambda: 'cntk')
-    variable = types.SimpleNamespace(is_input=False)
-    assert keras.models._operands(types.SimpleNamespace(inputs=[variable])) == []
+    assert operands_on_cntk(False, monkeypatch) == []

@@ -61,8 +61,7 @@ def test_clone_of_a_cell_of_parallel_layers_computes_the_same():
     clone = clone_model(model)
     clone.set_weights(model.get_weights())
     value = np.ones((2, 5, 3))
-    np.testing.assert_allclose(
-        clone.predict(value), model.predict(value), rtol=1e-5)
+    np.testing.assert_allclose(clone.predict(value), model.predict(value), rtol=1e-5)
 
 
 class Transposed(Layer):

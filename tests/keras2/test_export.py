@@ -8,10 +8,11 @@ import sys
 import tempfile
 
 import pytest
-from checkouts import assert_refused, bytes_of, commit, git, run
+from checkouts import (
+    assert_refused, bytes_of, commit, exported, exported_and_committed,
+    exported_and_reverted, git, remove, run, write)
 from contribute import prove
 from contribute.export import TESTS
-from contribute.markdown import unwrapped
 from contribute.patches import ROOT, blob_id, patches_of
 from contribute.pull_request_keras2 import pull_request_text
 
@@ -55,6 +56,11 @@ def definitions_in(text):
     return [node.name for node in ast.parse(text).body if hasattr(node, 'name')]
 
 
+def text_of(path):
+    with open(path) as stream:
+        return stream.read()
+
+
 # Successful exports
 
 def test_patch_and_tests_are_staged(checkout, installed):
@@ -68,8 +74,7 @@ def test_patch_and_tests_are_staged(checkout, installed):
 def test_tests_are_added_before_the_end_of_the_file(checkout):
     run(checkout)
     text = (checkout / TESTS).read_text()
-    with open(prove.PULL_REQUEST_TESTS) as stream:
-        ours = definitions_in(stream.read())
+    ours = definitions_in(text_of(prove.PULL_REQUEST_TESTS))
     assert definitions_in(text) == ['test_clone_functional_model'] + ours
     start, end = THEIR_TESTS.split('\n\n\nif')
     assert text.startswith(start + '\n\n\ndef ')
@@ -83,12 +88,10 @@ def test_exported_tests_pass_in_the_checkout(checkout):
 
 
 def test_file_without_a_main_block_gets_the_tests_at_its_end(checkout):
-    (checkout / TESTS).write_text(THEIR_TESTS.split('\n\n\nif')[0])  # No newline.
-    commit(checkout)
-    assert run(checkout).exit_code == 0
+    write(checkout, TESTS, THEIR_TESTS.split('\n\n\nif')[0])  # No newline.
+    exported(checkout)
     text = (checkout / TESTS).read_text()
-    with open(prove.PULL_REQUEST_TESTS) as stream:
-        ours = stream.read().partition('\n\n\nif __name__')[0]
+    ours = text_of(prove.PULL_REQUEST_TESTS).partition('\n\n\nif __name__')[0]
     last = ours[ours.rindex('def test_'):]
     assert text.endswith(last + '\n') and '__main__' not in text
 
@@ -132,87 +135,51 @@ def test_follow_ups_are_staged_on_request(checkout, installed):
 
 def test_untracked_files_are_ignored(checkout):
     (checkout / 'notes.txt').write_text('Mine.')
-    assert run(checkout).exit_code == 0
+    exported(checkout)
     assert staged(checkout)[-1] == '?? notes.txt'
 
 
 # Refusals
-
-def unknown_models(folder):
-    with open(str(folder / MODELS), 'a') as stream:
-        stream.write('\n')
-    commit(folder)
-
-
-def no_keras(folder):
-    shutil.rmtree(str(folder / 'keras'))
-    commit(folder)
-
-
-def patched(folder):
-    assert run(folder).exit_code == 0
-
-
-def patched_and_committed(folder):
-    patched(folder)
-    commit(folder)
-
-
-def changed_file(folder):
-    (folder / 'keras' / 'losses.py').write_text('')
-
 
 def staged_file(folder):
     (folder / 'new.py').write_text('')
     git(folder, 'add', 'new.py')
 
 
-def patch_reverted(folder):
-    patched(folder)
-    git(folder, 'checkout', 'HEAD', '--', 'keras/models.py')
-    commit(folder)
+REFUSED = {
+    'unknown models': (lambda folder: write(folder, MODELS, '\n'),
+                       'Its keras/models.py does not match any of them'),
+    'no Keras': (lambda folder: remove(folder, 'keras'),
+                 'CHECKOUT should contain Keras, with keras/models.py'),
+    'exported': (exported, 'is already applied to keras/models.py'),
+    'exported and committed': (exported_and_committed,
+                               'is already applied to keras/models.py'),
+    'changed file': (lambda folder: (folder / 'keras/losses.py').write_text(''),
+                     'has changes that are not committed'),
+    'staged file': (staged_file, 'has changes that are not committed'),
+    'patch reverted': (lambda folder: exported_and_reverted(folder, MODELS),
+                       'The tests are already in tests/keras/'),
+    'no tests': (lambda folder: remove(folder, TESTS),
+                 'CHECKOUT should contain Keras, with tests/keras/'),
+    'NumPy not imported': (
+        lambda folder: write(folder, TESTS, THEIR_TESTS.replace(
+            'import numpy as np\n', '')), 'should import np'),
+    'broken tests': (lambda folder: write(folder, TESTS, 'def'),
+                     'is not valid Python'),
+    'locked index': (lambda folder: (folder / '.git/index.lock').write_text(''),
+                     'index.lock'),
+    'no repository': (lambda folder: shutil.rmtree(str(folder / '.git')),
+                      'not a git repository'),
+    'option for Keras 3': (lambda folder: None, '--patch is for Keras 3',
+                           '--patch', '1'),
+}
 
 
-def no_tests(folder):
-    git(folder, 'rm', '-q', TESTS)
-    commit(folder)
-
-
-def numpy_not_imported(folder):
-    (folder / TESTS).write_text(THEIR_TESTS.replace('import numpy as np\n', ''))
-    commit(folder)
-
-
-def broken_tests(folder):
-    (folder / TESTS).write_text('def')
-    commit(folder)
-
-
-def locked_index(folder):
-    (folder / '.git' / 'index.lock').write_text('')
-
-
-def no_repository(folder):
-    shutil.rmtree(str(folder / '.git'))
-
-
-@pytest.mark.parametrize('prepare, message', [
-    (unknown_models, 'Its keras/models.py does not match any of them'),
-    (no_keras, 'CHECKOUT should contain Keras, with keras/models.py'),
-    (patched, 'is already applied to keras/models.py'),
-    (patched_and_committed, 'is already applied to keras/models.py'),
-    (changed_file, 'has changes that are not committed'),
-    (staged_file, 'has changes that are not committed'),
-    (patch_reverted, 'The tests are already in tests/keras/'),
-    (no_tests, 'CHECKOUT should contain Keras, with tests/keras/'),
-    (numpy_not_imported, 'should import np'),
-    (broken_tests, 'is not valid Python'),
-    (locked_index, 'index.lock'),
-    (no_repository, 'not a git repository'),
-])
-def test_refusal_changes_nothing(prepare, message, checkout):
+@pytest.mark.parametrize('kind', REFUSED)
+def test_refusal_changes_nothing(kind, checkout):
+    prepare, message, *options = REFUSED[kind]
     prepare(checkout)
-    assert_refused(checkout, message)
+    assert_refused(checkout, message, *options)
 
 
 def test_folder_inside_a_repository_is_refused(checkout):
@@ -220,22 +187,16 @@ def test_folder_inside_a_repository_is_refused(checkout):
                    'should be the top folder of a git repository')
 
 
-def test_follow_ups_need_a_known_network_file(checkout):
-    with open(str(checkout / 'keras' / 'engine' / 'network.py'), 'a') as stream:
-        stream.write('\n')
-    commit(checkout)
-    assert_refused(checkout, 'keras/engine/network.py differs from that of Keras',
-                   '--follow-ups')
-    assert run(checkout).exit_code == 0
-
-
-def test_option_for_keras_3_is_refused(checkout):
-    assert_refused(checkout, '--patch is for Keras 3', '--patch', '1')
-
-
 def test_missing_git_is_reported(checkout, monkeypatch):
     monkeypatch.setenv('PATH', '')
     assert_refused(checkout, 'git is not installed')
+
+
+def test_follow_ups_need_a_known_network_file(checkout):
+    write(checkout, 'keras/engine/network.py', '\n')
+    assert_refused(checkout, 'keras/engine/network.py differs from that of Keras',
+                   '--follow-ups')
+    exported(checkout)
 
 
 def test_missing_folder_is_refused(tmp_path):
@@ -246,12 +207,10 @@ def test_missing_folder_is_refused(tmp_path):
 @pytest.mark.parametrize('follow_ups', [False, True])
 def test_text_names_every_exported_test_once(release, follow_ups):
     text = pull_request_text(release, follow_ups)
-    exported = []
-    for path in [prove.PULL_REQUEST_TESTS] + [prove.FOLLOW_UP_TESTS] * follow_ups:
-        with open(path) as stream:
-            exported += [name for name in definitions_in(stream.read())
-                         if name.startswith('test_')]
-    assert sorted(re.findall('^- `(.*)`$', text, re.M)) == sorted(exported)
+    paths = [prove.PULL_REQUEST_TESTS] + [prove.FOLLOW_UP_TESTS] * follow_ups
+    names = [name for path in paths for name in definitions_in(text_of(path))
+             if name.startswith('test_')]
+    assert sorted(re.findall('^- `(.*)`$', text, re.M)) == sorted(names)
 
 
 @pytest.mark.parametrize('follow_ups', [False, True])
@@ -268,23 +227,13 @@ def test_text_names_the_tests_that_fail_without_the_change(
         if outcomes[name] not in ('passes', 'skipped')}
 
 
-@pytest.mark.parametrize('text, expected', [
-    ('# A\nb\nc\n\nd\n', '# A\nb c\n\nd\n'), ('a\n- b\n- c\n', 'a\n- b\n- c\n'),
-    ('a\n```\nb\nc\n```\nd\n', 'a\n```\nb\nc\n```\nd\n'), ('- a\nb\n', '- a b\n')])
-def test_paragraphs_are_unwrapped_but_not_code(text, expected):
-    assert unwrapped(text) == expected
-
-
 # Help of `python -m contribute`
-
 
 @pytest.mark.parametrize('arguments, shown', [
     ([], ['export', 'prove']), (['export', '--help'], ['--follow-ups', 'CHECKOUT']),
     (['prove', '--help'], ['--without-own-tests', 'python -m contribute prove'])],
     ids=['no command', 'export', 'prove'])
 def test_help_lists_commands_and_options(arguments, shown):
-    process = subprocess.Popen([sys.executable, '-m', 'contribute'] + arguments,
-                               cwd=ROOT, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT)
-    printed = process.communicate()[0].decode()
-    assert all(each in printed for each in shown)
+    done = subprocess.run([sys.executable, '-m', 'contribute'] + arguments, cwd=ROOT,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert all(each in done.stdout.decode() for each in shown)

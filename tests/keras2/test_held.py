@@ -1,8 +1,6 @@
-"""References that are replaced, held in ways that only Keras 2 allows.
-
-`tests/common/test_references.py` has those that both major versions allow.
-"""
+"""References that are replaced, held in ways that only Keras 2 allows."""
 import collections
+import types
 
 import numpy as np
 import pytest
@@ -11,18 +9,8 @@ from keras.layers import (
     LSTM, Bidirectional, Dense, Embedding, Input, Lambda, Layer, TimeDistributed)
 from keras.models import Model, clone_model
 
-from major_versions import after_dense, assert_equal_and_independent, chain
-
-
-class Holds(Layer):
-    """Takes anything, and has no config."""
-
-    def __init__(self, held, **kwargs):
-        super().__init__(**kwargs)
-        self.held = held
-
-    def call(self, inputs):
-        return 2 * inputs
+from custom_objects import Holds
+from major_versions import after_dense, assert_cloned, build_inner, chain
 
 
 def test_clone_keeps_the_factory_of_a_default_dict():
@@ -32,21 +20,15 @@ def test_clone_keeps_the_factory_of_a_default_dict():
 
 
 class CreatesSetInBuild(Layer):
-    """Creates a set of layers in `build`."""
-
     def build(self, input_shape):
         self.inner = {Dense(3, name=f'inner_{i}') for i in (9, 10)}
-        for layer in self.inner:
-            layer.build(input_shape)
-        super().build(input_shape)
+        build_inner(self, self.sorted(), input_shape)
 
-    @property
-    def trainable_weights(self):
-        return [weight for layer in sorted(self.inner, key=lambda each: each.name)
-                for weight in layer.trainable_weights]
+    def sorted(self):
+        return sorted(self.inner, key=lambda layer: layer.name)
 
     def call(self, inputs):
-        one, other = sorted(self.inner, key=lambda layer: layer.name)
+        one, other = self.sorted()
         return one.call(inputs) - other.call(inputs)
 
 
@@ -55,8 +37,6 @@ def test_guard_clone_has_a_set_of_layers_created_in_build(assert_faithful):
 
 
 class CreatesWeightInFirstCall(Layer):
-    """Creates its weight when it is called for the first time."""
-
     kernel = None
 
     def call(self, inputs):
@@ -73,27 +53,6 @@ def test_guard_clone_has_a_weight_created_in_the_first_call(assert_faithful):
     assert_faithful(build)
 
 
-class TiedDense(Dense):
-    """Its config, that of `Dense`, does not contain the layer that it is tied to."""
-
-    def __init__(self, units, tied_to=None, **kwargs):
-        super().__init__(units, **kwargs)
-        self.tied_to = tied_to
-
-    def build(self, input_shape):
-        self.kernel = K.transpose(self.tied_to.kernel)
-        self.bias = self.add_weight('bias', (self.units,), initializer='zeros')
-        self.built = True
-
-
-def test_clone_has_a_layer_tied_to_one_that_its_config_lacks(assert_faithful):
-    def build():
-        return after_dense(lambda dense: TiedDense(3, tied_to=dense), units=2)
-    assert_faithful(build)
-    clone = clone_model(build())
-    assert clone.layers[-1].tied_to is clone.layers[1]
-
-
 @pytest.mark.once
 def test_clone_of_a_lambda_that_holds_a_computed_tensor_is_faithful(assert_faithful):
     def build():
@@ -105,11 +64,8 @@ def test_clone_of_a_lambda_that_holds_a_computed_tensor_is_faithful(assert_faith
 
 
 class CreatesLayerInBuild(Layer):
-    """Creates its layer in `build`; its weights are those of that layer."""
-
     def build(self, input_shape):
         self.inner = [Dense(3, name='inner')]
-        super().build(input_shape)
 
     @property
     def trainable_weights(self):
@@ -138,38 +94,24 @@ def test_clone_has_a_lambda_that_reads_its_own_weight(assert_faithful):
             lambda x: K.softmax(K.dot(x, K.transpose(embedding.embeddings))),
             output_shape=(4, 5))(y))
     assert_faithful(build)
-    model = build()
-    value = np.array([[1, 2, 3, 4], [0, 1, 0, 2]])
-    clone = clone_model(model)
-    clone.set_weights(model.get_weights())
-    expected = model.predict(value)
-    model.set_weights([0 * weight for weight in model.get_weights()])
-    np.testing.assert_allclose(clone.predict(value), expected, rtol=1e-5)
+    assert_cloned(build(), np.array([[1, 2, 3, 4], [0, 1, 0, 2]]))
 
 
 def test_clone_of_a_clone_has_a_function_that_holds_it():
-    class Owner:
-        model = None
-
-    owner, x = Owner(), Input((3,))
+    owner, x = types.SimpleNamespace(), Input((3,))
     y = Lambda(lambda x: x if owner else 2 * x)(Dense(3)(x))
     owner.model = model = Model(x, y)
-    assert_equal_and_independent(model, clone_model(clone_model(model)))
+    assert_cloned(model)
 
 
-class Calls(Layer):
+class Calls(Holds):
     """Computes what a layer computes that was built before it was passed."""
 
-    def __init__(self, inner, **kwargs):
-        super().__init__(**kwargs)
-        self.inner = inner
-
     def build(self, input_shape):
-        self._trainable_weights = self.inner.trainable_weights
-        self.built = True
+        self._trainable_weights = self.held.trainable_weights
 
     def call(self, inputs):
-        return self.inner.call(inputs)
+        return self.held.call(inputs)
 
 
 def built(layer, *shape):
@@ -185,10 +127,7 @@ def built(layer, *shape):
     lambda: built(TimeDistributed(Dense(3)), 4, 3)],
     ids=['inner', 'wrapper in a layer', 'guard inner of a wrapper', 'guard wrapper'])
 def test_clone_of_layers_that_were_built_before_they_were_called(make):
-    x = Input((4, 3))
-    model = Model(x, make()(x))
-    clone = clone_model(clone_model(model))
-    assert_equal_and_independent(model, clone, np.ones((2, 4, 3)))
+    assert_cloned(chain(make, shape=(4, 3))(), np.ones((2, 4, 3)))
 
 
 @pytest.mark.parametrize('make', [
@@ -202,21 +141,16 @@ def test_guard_clone_of_a_clone_whose_function_holds_a_wrapper(make):
 
         def __call__(self, x):
             return self.wrapper(Lambda(lambda x: x * self.factor)(x))
-    x = Input((4, 3))
-    model = Model(x, Block()(x))
-    clone = clone_model(clone_model(model))
-    assert_equal_and_independent(model, clone, np.ones((2, 4, 3)))
+    assert_cloned(chain(Block, shape=(4, 3))(), np.ones((2, 4, 3)))
 
 
 def test_clone_has_the_precision_that_its_constructor_has_read():
     former = K.floatx()
     K.set_floatx('float64')
     try:
-        x = Input((3,))
-        model = Model(x, Dense(2)(x))
+        model = chain(lambda: Dense(2))()
     finally:
         K.set_floatx(former)
-    clone = clone_model(clone_model(model))
+    clone = assert_cloned(model)
     assert K.floatx() == former
     assert K.dtype(clone.layers[-1].kernel) == 'float64'
-    assert_equal_and_independent(model, clone)

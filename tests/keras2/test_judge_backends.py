@@ -81,8 +81,7 @@ def test_session_of_tensorflow_before_1_13_leaves_out_what_it_lacks(monkeypatch,
     config = Named(graph_options=options)
     monkeypatch.setattr(v1, 'ConfigProto', lambda **kwargs: config)
     monkeypatch.setattr(v1, 'Session', lambda **kwargs: kwargs)
-    assert keras2.session('graph') == {
-        'graph': 'graph', 'config': config}
+    assert keras2.session('graph') == {'graph': 'graph', 'config': config}
 
 
 def test_fresh_state_on_theano_and_cntk_numbers_layers_from_1(monkeypatch):

@@ -6,14 +6,13 @@ from keras.models import Model, Sequential
 from keras_clone.check import random_values
 from keras_clone.check.random_values import draw_inputs
 
-from judging import chain, check, not_on_cntk, on_tensorflow
+from judging import chain, check, drawn, not_on_cntk, on_tensorflow
 from judging import fresh_state  # noqa: F401
 
 
 def test_ids_are_below_the_input_dim_and_rows_end_in_zeros():
-    x = Input((4,))
-    y = Embedding(3, 2, mask_zero=True)(layers.Reshape((4,))(x))
-    value, = draw_inputs(Model(x, y))
+    value = drawn(Sequential([layers.Reshape((4,), input_shape=(4,)),
+                              Embedding(3, 2, mask_zero=True)]), (4,))
     assert set(np.unique(value)) == {0, 1, 2}
     assert (value == 0).sum(axis=1).tolist() == [2, 1, 0]
 
@@ -29,14 +28,11 @@ def test_ids_reach_an_embedding_in_a_nested_model_or_wrapper():
 def test_layer_with_an_input_dim_that_is_no_embedding_gets_no_ids():
     class Coder(layers.Layer):
         input_dim = 2
-    x = Input((4,))
-    value, = draw_inputs(Model(x, Coder()(x)))
-    assert (value < 0).any()
+    assert (drawn(Coder(), (4,)) < 0).any()
 
 
 def test_sequences_end_in_the_value_that_is_masked():
-    x = Input((4, 2))
-    value, = draw_inputs(Model(x, Masking(mask_value=7.)(x)))
+    value = drawn(Masking(mask_value=7.), (4, 2))
     assert (value == 7).all(axis=-1).sum(axis=1).tolist() == [2, 1, 0]
 
 
@@ -52,29 +48,24 @@ def test_sizes_dtypes_and_batch_size_are_respected():
 
 
 def test_one_row_ends_half_way():
-    x = Input(batch_shape=(1, 4, 2))
-    value, = draw_inputs(Model(x, x))
+    value = drawn(lambda x: x, None, batch_shape=(1, 4, 2))
     assert (value == 0).all(axis=-1).tolist() == [[False, False, True, True]]
 
 
 @not_on_cntk
 def test_input_without_steps_is_drawn():
-    x = Input(batch_shape=(3,), dtype='bool')
-    value, = draw_inputs(Model(x, Lambda(lambda x: x)(x)))
+    value = drawn(Lambda(lambda x: x), None, batch_shape=(3,), dtype='bool')
     assert value.shape == (3,)
 
 
 @on_tensorflow
 def test_sparse_input_is_drawn_as_a_sparse_matrix():
-    x = Input((4,), sparse=True)
-    value, = draw_inputs(Model(x, Dense(2)(x)))
-    assert value.format == 'csr'
+    assert drawn(Dense(2), (4,), sparse=True).format == 'csr'
 
 
 @on_tensorflow
 def test_texts_are_drawn_for_an_input_of_texts():
-    x = Input((2,), dtype='string')
-    value, = draw_inputs(Model(x, Lambda(lambda x: x)(x)))
+    value = drawn(Lambda(lambda x: x), (2,), dtype='string')
     assert value.shape == (3, 2)
     assert all(isinstance(text, str) for text in value.flat)
 
@@ -111,7 +102,6 @@ def test_integer_weights_are_left_alone():
         def build(self, input_shape):
             self.count = K.variable([0, 0], dtype='int32')
             self._non_trainable_weights.append(self.count)
-            self.built = True
     model = chain(Counter(name='middle'))
     random_values.draw_weights(model)
     assert K.get_value(model.get_layer('middle').count).tolist() == [0, 0]

@@ -1,8 +1,4 @@
-"""State that is neither in a config nor in the weights, and that only Keras 2 has.
-
-Variables that are not weights, weights replaced after `build`, losses and updates.
-`tests/common/test_state.py` has the state that both major versions have.
-"""
+"""What neither a config nor the weights contain, and only Keras 2 has."""
 import numpy as np
 import pytest
 from keras import backend as K
@@ -11,7 +7,8 @@ from keras.layers import (GRU, RNN, BatchNormalization, Bidirectional, Dense,
                           GRUCell, Input, Lambda, Layer, LSTMCell, TimeDistributed)
 from keras.models import Model, Sequential, clone_model
 
-from major_versions import assert_same_outputs, chain
+from custom_objects import Holds
+from major_versions import ONES, assert_same_outputs, build_inner, chain
 
 
 class AttributeDict(dict):
@@ -19,15 +16,9 @@ class AttributeDict(dict):
     __getattr__ = dict.__getitem__
 
 
-class Options(Layer):
-    """Stores its argument, and has no config."""
-
-    def __init__(self, options, **kwargs):
-        super().__init__(**kwargs)
-        self.options = options
-
+class Options(Holds):
     def call(self, inputs):
-        return self.options.rate * inputs
+        return self.held.rate * inputs
 
 
 def test_clone_has_an_argument_that_raises_a_key_error_for_a_missing_attribute(
@@ -36,7 +27,6 @@ def test_clone_has_an_argument_that_raises_a_key_error_for_a_missing_attribute(
 
 
 # Variables that are not weights
-
 
 class Temperature(Layer):
     """Stores a number in a variable. Keras 2.3 regards this as a weight."""
@@ -64,19 +54,22 @@ class TemperatureWithConfig(Temperature):
     Temperature, TemperatureRequired,
     pytest.param(TemperatureWithConfig, id='guard TemperatureWithConfig')])
 def test_clone_has_a_copy_of_a_variable_that_is_not_a_weight(make, assert_faithful):
-    assert_faithful(chain(lambda: make(3.)))
-    model = chain(lambda: make(3.))()
+    build = chain(lambda: make(3.))
+    assert_faithful(build)
+    model = build()
     clone = clone_model(model)
     K.set_value(model.layers[-1].temperature, [5.] * 3)
-    np.testing.assert_allclose(clone.predict(np.ones((2, 3))), 3 * np.ones((2, 3)))
+    np.testing.assert_allclose(clone.predict(ONES), 3 * ONES)
 
 
 class Counting(Layer):
-    """Counts batches in variables that it holds in containers."""
-
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.counts = (K.variable(0.), {'other': K.variable(1.)})
+
+    def set_counts(self, count, other):
+        K.set_value(self.counts[0], count)
+        K.set_value(self.counts[1]['other'], other)
 
     def call(self, inputs):
         return inputs + self.counts[0] + self.counts[1]['other']
@@ -84,11 +77,10 @@ class Counting(Layer):
 
 def test_clone_has_copies_of_variables_in_containers_that_a_callback_has_set():
     model = chain(Counting)()
-    K.set_value(model.layers[-1].counts[0], 2.)
-    K.set_value(model.layers[-1].counts[1]['other'], 3.)
+    model.layers[-1].set_counts(2., 3.)
     clone = clone_model(clone_model(model))
-    K.set_value(model.layers[-1].counts[1]['other'], 7.)
-    np.testing.assert_allclose(clone.predict(np.ones((2, 3))), 6)
+    model.layers[-1].set_counts(2., 7.)
+    np.testing.assert_allclose(clone.predict(ONES), 6)
 
 
 class CountsCalls(Layer):
@@ -97,7 +89,6 @@ class CountsCalls(Layer):
     def build(self, input_shape):
         self.calls = self.add_weight(name='calls', shape=(), initializer='zeros',
                                      trainable=False)
-        super().build(input_shape)
 
     def call(self, inputs):
         self.add_update([K.update_add(self.calls, 1.)], None)
@@ -108,25 +99,18 @@ def test_clone_of_a_layer_that_was_made_stateful_runs_its_updates():
     layer = CountsCalls()
     layer.stateful = True
     clone = clone_model(clone_model(chain(lambda: layer)()))
-    clone.predict(np.ones((2, 3)))
+    clone.predict(ONES)
     np.testing.assert_allclose(clone.get_weights(), [1])
 
 
-class WrapsCell(Layer):
-    """A cell that uses another one, and has no config."""
-
-    def __init__(self, cell, **kwargs):
-        super().__init__(**kwargs)
-        self.cell, self.state_size = cell, cell.state_size
+class WrapsCell(Holds):
+    state_size = property(lambda self: self.held.state_size)
 
     def build(self, input_shape):
-        self.cell.build(input_shape)
-        self.cell.built = True
-        self._trainable_weights = self.cell.trainable_weights
-        super().build(input_shape)
+        build_inner(self, [self.held], input_shape)
 
     def call(self, inputs, states):
-        return self.cell.call(inputs, states)
+        return self.held.call(inputs, states)
 
 
 @pytest.mark.parametrize('cell', [GRUCell, LSTMCell])
@@ -153,7 +137,6 @@ def test_clone_has_the_weights_that_were_moved_to_the_non_trainable_ones():
 
 
 # Weights replaced after `build`
-
 
 def share(kernel):
     return kernel
@@ -189,7 +172,6 @@ def test_clone_has_a_weight_replaced_by_that_of_another_layer(
 
 # `trainable` and updates
 
-
 @pytest.mark.parametrize('is_frozen_first', [
     False, pytest.param(True, id='guard True')])
 def test_clone_has_the_updates_of_a_frozen_layer_in_a_nested_model(
@@ -207,10 +189,7 @@ def test_clone_has_the_updates_of_a_frozen_layer_in_a_nested_model(
 
 # Seeds of initializers, which count their draws since Keras 2.3
 
-
 class InitializesItself(Layer):
-    """Its config lacks its initializer."""
-
     def __init__(self, initializer, **kwargs):
         super().__init__(**kwargs)
         self.initializer = initializer
@@ -218,7 +197,6 @@ class InitializesItself(Layer):
     def build(self, input_shape):
         self.kernel = self.add_weight(name='kernel', shape=(input_shape[-1], 2),
                                       initializer=self.initializer)
-        super().build(input_shape)
 
     def call(self, inputs):
         return K.dot(inputs, self.kernel)
@@ -237,27 +215,22 @@ def test_clone_of_a_layer_with_a_seed_is_faithful_since_2_3(
 
 # Losses
 
-
-def test_clone_computes_a_loss_added_to_a_model_by_its_own_weights():
-    x = Input((3,))
-    hidden = Dense(2)(x)
-    model = Model(x, Dense(3)(hidden))
-    model.add_loss(.1 * K.sum(K.abs(hidden)))
-    clone = clone_model(model)
-    clone.set_weights(model.get_weights())
-    value = np.ones((2, 3))
-    expected, = K.function(model.inputs, model.losses)([value])
-    model.set_weights([weight + 1 for weight in model.get_weights()])
-    found, = K.function(clone.inputs, clone.losses)([value])
-    np.testing.assert_allclose(found, expected, rtol=1e-5)
-
-
 def with_loss_of_a_tensor():
     x = Input((3,))
     hidden = Dense(2)(x)
     model = Model(x, Dense(3)(hidden))
     model.add_loss(.1 * K.sum(K.abs(hidden)))
     return model
+
+
+def test_clone_computes_a_loss_added_to_a_model_by_its_own_weights():
+    model = with_loss_of_a_tensor()
+    clone = clone_model(model)
+    clone.set_weights(model.get_weights())
+    expected, = K.function(model.inputs, model.losses)([ONES])
+    model.set_weights([weight + 1 for weight in model.get_weights()])
+    found, = K.function(clone.inputs, clone.losses)([ONES])
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
 def with_loss_of_two_tensors():
@@ -297,7 +270,6 @@ class HidesLayer(Layer):
 
     def build(self, input_shape):
         self.inner().build(input_shape)
-        super().build(input_shape)
 
     @property
     def trainable_weights(self):
@@ -345,12 +317,9 @@ def test_clone_has_a_loss_added_to_a_layer_of_a_nested_model(when, assert_faithf
 
 
 class Divergence(Layer):
-    """Adds a loss and an update whenever it is called."""
-
     def build(self, input_shape):
         self.seen = self.add_weight('seen', (1,), initializer='zeros',
                                     trainable=False)
-        super().build(input_shape)
 
     def call(self, inputs):
         self.add_loss(K.mean(K.square(inputs)), inputs=inputs)
@@ -359,8 +328,9 @@ class Divergence(Layer):
 
 
 def test_guard_clone_has_the_loss_and_the_update_of_a_layer(assert_faithful):
-    assert_faithful(chain(lambda: Dense(3), Divergence))
-    clone = clone_model(chain(lambda: Dense(3), Divergence)())
+    build = chain(lambda: Dense(3), Divergence)
+    assert_faithful(build)
+    clone = clone_model(build())
     assert len(clone.losses) == len(clone.updates) == 1
 
 

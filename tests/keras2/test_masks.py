@@ -11,6 +11,8 @@ from keras.layers import (LSTM, Add, Bidirectional, Dense, Embedding, Input, Lam
 from keras.models import Model, clone_model
 from keras_clone.check.gallery.keras2 import TwoOutputs
 
+from major_versions import chain
+
 
 class StepsThatAreNotZero(Layer):
     """Creates a mask, but does not pass one on: `supports_masking` is False."""
@@ -20,8 +22,6 @@ class StepsThatAreNotZero(Layer):
 
 
 class Halves(Layer):
-    """Two outputs, without mask support."""
-
     def call(self, inputs):
         return [inputs[:, :2], inputs[:, 2:]]
 
@@ -37,8 +37,6 @@ class HalvesWithOneMask(Halves):
 
 
 class Sum(Layer):
-    """Adds a tensor that is passed as a call argument."""
-
     def call(self, inputs, other=None):
         return inputs + other
 
@@ -48,107 +46,80 @@ def masked_words(name=None):
     return words, Embedding(4, 3, mask_zero=True)(words)
 
 
-def test_two_outputs_without_mask_support_in_2_2_4(assert_faithful):
-    def build():
-        x = Input((4,))
-        first, second = Halves()(x)
-        return Model(x, [Dense(2)(first), Dense(2)(second)])
-    assert_faithful(build)
+def two_outputs_without_mask_support_in_2_2_4():
+    x = Input((4,))
+    first, second = Halves()(x)
+    return Model(x, [Dense(2)(first), Dense(2)(second)])
 
 
-def test_two_outputs_with_the_mask_of_the_input_in_2_2_4(assert_faithful):
-    def build():
-        words, embedded = masked_words()
-        first, second = TwoOutputs()(embedded)
-        return Model(words, [LSTM(2)(first), LSTM(2)(second)])
-    assert_faithful(build)
+def two_outputs_with_the_mask_of_the_input_in_2_2_4():
+    words, embedded = masked_words()
+    first, second = TwoOutputs()(embedded)
+    return Model(words, [LSTM(2)(first), LSTM(2)(second)])
 
 
-def test_two_outputs_with_a_single_none_for_their_masks(assert_faithful):
-    def build():
-        x = Input((4,))
-        first, second = HalvesWithOneMask()(x)
-        return Model(x, Sum()(Dense(2)(first), other=second))
-    assert_faithful(build)
+def two_outputs_with_a_single_none_for_their_masks():
+    x = Input((4,))
+    first, second = HalvesWithOneMask()(x)
+    return Model(x, Sum()(Dense(2)(first), other=second))
 
 
-def test_bidirectional_over_masked_words_in_2_2_5_to_2_3_1(assert_faithful):
-    def build():
-        words, embedded = masked_words()
-        x = Bidirectional(LSTM(2, return_sequences=True))(embedded)
-        return Model(words, LSTM(2)(x))
-    assert_faithful(build)
+def bidirectional_over_masked_words_in_2_2_5_to_2_3_1():
+    words, embedded = masked_words()
+    x = Bidirectional(LSTM(2, return_sequences=True))(embedded)
+    return Model(words, LSTM(2)(x))
 
 
-def test_nested_model_whose_output_has_a_mask_in_2_2_5_to_2_3_1(assert_faithful):
-    def build():
-        inner = Model(*masked_words())
-        words = Input((5,))
-        return Model(words, LSTM(2)(inner(words)))
-    assert_faithful(build)
+def nested_model_whose_output_has_a_mask_in_2_2_5_to_2_3_1():
+    inner = Model(*masked_words())
+    words = Input((5,))
+    return Model(words, LSTM(2)(inner(words)))
 
 
-def test_compute_mask_without_supports_masking_in_2_2_5_to_2_3_1(assert_faithful):
-    def build():
-        x = Input((5, 3))
-        return Model(x, LSTM(2)(StepsThatAreNotZero()(x)))
-    assert_faithful(build)
+compute_mask_without_supports_masking_in_2_2_5_to_2_3_1 = chain(
+    StepsThatAreNotZero, lambda: LSTM(2), shape=(5, 3))
 
 
-def test_supports_masking_set_on_the_layer(assert_faithful):
-    def build():
-        words, embedded = masked_words()
-        scale = Lambda(lambda t: 2 * t, mask=None)
-        scale.supports_masking = True
-        scale.mask = lambda t, mask: mask
-        return Model(words, LSTM(2)(scale(embedded)))
-    assert_faithful(build)
+def supports_masking_set_on_the_layer():
+    words, embedded = masked_words()
+    scale = Lambda(lambda t: 2 * t, mask=None)
+    scale.supports_masking = True
+    scale.mask = lambda t, mask: mask
+    return Model(words, LSTM(2)(scale(embedded)))
 
 
 def test_clone_of_the_clone_of_a_masked_model(assert_faithful):
-    def build():
-        x = Input((5, 3))
-        return Model(x, LSTM(2)(Masking()(x)))
-    assert_faithful(build, depth=4)
+    assert_faithful(chain(Masking, lambda: LSTM(2), shape=(5, 3)), depth=4)
 
 
-def test_masked_and_unmasked_branches_merged(assert_faithful):
-    def build():
-        words, embedded = masked_words()
-        x = Input((5, 3))
-        return Model([words, x], LSTM(2)(Add()([embedded, x])))
-    assert_faithful(build)
+def masked_and_unmasked_branches_merged():
+    words, embedded = masked_words()
+    x = Input((5, 3))
+    return Model([words, x], LSTM(2)(Add()([embedded, x])))
 
 
-def test_nested_model_on_masked_and_unmasked_inputs(assert_faithful):
-    def build():
-        x = Input((5, 3))
-        state = Input((2,))
-        inner = Model([x, state], LSTM(2)(x, initial_state=[state, state]))
-        words, embedded = masked_words()
-        other = Input((5, 3))
-        start = Input((2,))
-        return Model([words, other, start],
-                     Add()([inner([embedded, start]), inner([other, start])]))
-    assert_faithful(build)
+def with_states():
+    x, state = Input((5, 3)), Input((2,))
+    return Model([x, state], LSTM(2)(x, initial_state=[state, state]))
+
+
+def nested_model_on_masked_and_unmasked_inputs():
+    inner, (words, embedded) = with_states(), masked_words()
+    other, start = Input((5, 3)), Input((2,))
+    return Model([words, other, start],
+                 Add()([inner([embedded, start]), inner([other, start])]))
 
 
 def test_calling_a_nested_model_does_not_change_its_nodes():
-    x = Input((5, 3))
-    state = Input((2,))
-    lstm = LSTM(2)
-    inner = Model([x, state], lstm(x, initial_state=[state, state]))
+    inner = with_states()
+    lstm = inner.layers[-1]
     before = set(lstm._inbound_nodes[0].arguments or {})
-    words, embedded = masked_words()
-    inner([embedded, Input((2,))])
+    inner([masked_words()[1], Input((2,))])
     assert set(lstm._inbound_nodes[0].arguments or {}) == before
 
 
 def test_nested_model_uses_the_mask_of_each_call():
-    x = Input((5, 3))
-    state = Input((2,))
-    inner = Model([x, state], LSTM(2)(x, initial_state=[state, state]))
-    words, embedded = masked_words('words')
+    inner, (words, embedded) = with_states(), masked_words('words')
     other = Input((5, 3), name='other')
     start = Input((2,), name='start')
     # The masked call comes first: the second call must not use its mask.
@@ -159,19 +130,28 @@ def test_nested_model_uses_the_mask_of_each_call():
     np.testing.assert_allclose(model.predict(values)[1], expected, rtol=1e-5)
 
 
-def test_function_in_place_of_compute_mask(assert_faithful):
-    def build():
-        x = Input((5, 3), name='x')
-        layer = Dense(3)
-        layer.compute_mask = lambda inputs, mask=None: (
-            K.any(K.not_equal(inputs, 0), -1))
-        return Model(x, LSTM(2)(layer(x)))
+def function_in_place_of_compute_mask():
+    x = Input((5, 3), name='x')
+    layer = Dense(3)
+    layer.compute_mask = lambda inputs, mask=None: (
+        K.any(K.not_equal(inputs, 0), -1))
+    return Model(x, LSTM(2)(layer(x)))
+
+
+@pytest.mark.parametrize('build', [
+    two_outputs_without_mask_support_in_2_2_4,
+    two_outputs_with_the_mask_of_the_input_in_2_2_4,
+    two_outputs_with_a_single_none_for_their_masks,
+    bidirectional_over_masked_words_in_2_2_5_to_2_3_1,
+    nested_model_whose_output_has_a_mask_in_2_2_5_to_2_3_1,
+    compute_mask_without_supports_masking_in_2_2_5_to_2_3_1,
+    supports_masking_set_on_the_layer, masked_and_unmasked_branches_merged,
+    nested_model_on_masked_and_unmasked_inputs, function_in_place_of_compute_mask])
+def test_clone_has_the_masks_of(build, assert_faithful):
     assert_faithful(build)
 
 
 class MasksIfAsked(Halves):
-    """Has masks while `masks` is set, which no config has."""
-
     masks = []
 
     def compute_mask(self, inputs, mask=None):

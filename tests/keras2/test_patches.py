@@ -52,21 +52,16 @@ def test_there_are_patches_for_every_release():
     assert tuple(releases()) == RELEASES + ('3.15.1',)
 
 
-def test_pull_request_for_224_adds_four_lines_and_removes_none():
-    patch = prove.patches_of('2.2.4')[0]
-    assert (patch.added, patch.removed) == (4, 0)
-
-
-@pytest.mark.parametrize('release', RELEASES[1:])
-def test_pull_request_for_later_releases_removes_what_it_replaces(release):
+@pytest.mark.parametrize('release, size, line, count', [
+    ('2.2.4', (4, 0),
+     '+                    output_masks = [None] * len(output_tensors)\n', 1)] + [
+    (release, (2, 12), '-                    if layer.supports_', 2)
+    for release in RELEASES[1:]])
+def test_pull_request_adds_few_lines_and_removes_what_it_replaces(
+        release, size, line, count):
     patch = prove.patches_of(release)[0]
-    assert (patch.added, patch.removed) == (2, 12)
-    assert text_of(patch.path).count('-                    if layer.supports_') == 2
-
-
-def test_pull_request_for_224_sets_one_none_per_output():
-    assert ('+                    output_masks = [None] * len(output_tensors)\n'
-            in text_of(prove.patches_of('2.2.4')[0].path))
+    assert (patch.added, patch.removed) == size
+    assert text_of(patch.path).count(line) == count
 
 
 @pytest.mark.parametrize('release', RELEASES)
@@ -180,10 +175,10 @@ def test_patches_add_no_flake8_messages(installed, copy):
 def flake8(path):
     """The messages of flake8 for a file, without their positions."""
     pytest.importorskip('flake8')
-    process = subprocess.Popen(
+    done = subprocess.run(
         [sys.executable, '-m', 'flake8', '--isolated', '--max-line-length=85',
          '--format=%(code)s %(text)s', path], stdout=subprocess.PIPE)
-    return process.communicate()[0].decode().split('\n')
+    return done.stdout.decode().split('\n')
 
 
 # The tests that go with the patches, on the installed release
@@ -220,25 +215,20 @@ def test_issue_12835_is_fixed_by_the_third_patch(installed, results):
 
 # The proof fails if something is wrong
 
-def test_proof_fails_if_a_patch_breaks_a_test():
-    results = [('released', {'a': 'passes', 'b': 'ValueError'}),
-               ('0001', {'a': 'wrong numbers', 'b': 'passes'})]
-    assert prove.faults_of(results) == ['0001 breaks a.',
-                                        'a fails with all patches.']
+NAME = 'test_sequential_model::test_it'
 
 
-def test_proof_fails_if_a_patch_fixes_nothing():
-    results = [('released', {'a': 'passes'}), ('0001', {'a': 'passes'})]
-    assert prove.faults_of(results) == ['0001 fixes no test.']
-
-
-def test_proof_fails_if_a_test_of_the_pull_request_needs_a_follow_up():
-    name = 'test_sequential_model::test_it'
-    results = [('released', {name: 'ValueError', 'a': 'ValueError'}),
-               ('0001', {name: 'ValueError', 'a': 'passes'}),
-               ('0002', {name: 'passes', 'a': 'passes'})]
-    assert prove.faults_of(results) == [
-        name + ' needs more than the first patch.']
+@pytest.mark.parametrize('outcomes, faults', [
+    ([{'a': 'passes', 'b': 'ValueError'}, {'a': 'wrong numbers', 'b': 'passes'}],
+     ['0001 breaks a.', 'a fails with all patches.']),
+    ([{'a': 'passes'}, {'a': 'passes'}], ['0001 fixes no test.']),
+    ([{NAME: 'ValueError', 'a': 'ValueError'}, {NAME: 'ValueError', 'a': 'passes'},
+      {NAME: 'passes', 'a': 'passes'}],
+     [NAME + ' needs more than the first patch.'])],
+    ids=['breaks a test', 'fixes nothing', 'needs a follow-up'])
+def test_proof_fails_if_a_patch(outcomes, faults):
+    stages = ['released', '0001', '0002']
+    assert prove.faults_of(list(zip(stages, outcomes))) == faults
 
 
 def test_proof_reports_changed_outcomes_of_keras_own_tests():

@@ -19,7 +19,6 @@ class HasVariable(Layer):
 
     def build(self, input_shape):
         self.factor = K.variable(2.)
-        super().build(input_shape)
 
     def call(self, inputs):
         return self.factor * inputs

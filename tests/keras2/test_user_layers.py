@@ -1,7 +1,4 @@
-"""User code that inspects attributes and configs, in ways that only Keras 2 allows.
-
-`tests/common/test_user_code.py` has the ways that both major versions allow.
-"""
+"""User code that inspects attributes and configs as only Keras 2 allows."""
 import copy
 
 import numpy as np
@@ -13,12 +10,10 @@ from keras.layers import (RNN, Dense, Input, Lambda, Layer, Reshape, SimpleRNN,
 from keras.layers.wrappers import Wrapper
 from keras.models import Model, clone_model
 
-from major_versions import ONES, assert_same_outputs, chain
+from major_versions import ONES, WithInner, assert_same_outputs, build_inner, chain
 
 
 class KeepsConfig(Layer):
-    """Stores the config from which it was created, and returns it."""
-
     def __init__(self, kept=None, **kwargs):
         super().__init__(**kwargs)
         self.kept = kept or {'made': 'by hand'}
@@ -43,10 +38,7 @@ def test_guard_stored_config_can_be_serialized():
 
 # Models with a custom constructor
 
-
 class Keywords(Model):
-    """A functional model that reads its arguments from `**options`."""
-
     def __init__(self, **options):
         x = Input((3,))
         y = Dense(options.get('units', 4), activation=options.get('activation'))(x)
@@ -54,16 +46,12 @@ class Keywords(Model):
 
 
 class PassesKeywords(Model):
-    """Passes its other arguments to `Model`."""
-
     def __init__(self, units=4, **kwargs):
         x = Input((3,))
         super().__init__(inputs=x, outputs=Dense(units)(x), **kwargs)
 
 
 class AcceptsAnyArguments(Model):
-    """Accepts any arguments, and uses one of them."""
-
     def __init__(self, *args, units=4, **kwargs):
         x = Input((3,))
         super().__init__(x, Dense(units)(x))
@@ -81,10 +69,7 @@ def test_guard_model_whose_constructor_accepts_any_keyword(make):
 
 # Models with a custom config
 
-
 class Perceptron(Model):
-    """A functional model whose constructor takes other arguments."""
-
     def __init__(self, size, units, **kwargs):
         x = inputs = Input((size,))
         for each in units:
@@ -112,8 +97,6 @@ def test_guard_nested_model_with_a_custom_config():
 
 
 class Subclassed(Model):
-    """A subclassed model: its graph is defined by its code."""
-
     def __init__(self, units, name=None):
         super().__init__(name=name)
         self.units = units
@@ -142,24 +125,20 @@ def test_guard_subclassed_model_in_a_functional_one():
 
 # Configs that are read several times
 
-
-class ChangesConfig(Wrapper):
+class ChangesConfig(WithInner):
     """Creates its layers from a config that it changes each time."""
 
-    def __init__(self, layer, count=2, **kwargs):
-        super().__init__(layer, **kwargs)
+    def __init__(self, inner, count=2, **kwargs):
+        super().__init__(inner, **kwargs)
         self.count = count
         self.members = []
         for i in range(count):
-            config = layer.get_config()
+            config = inner.get_config()
             config['units'] += i
-            self.members.append(type(layer)(**config))
+            self.members.append(type(inner)(**config))
 
     def build(self, input_shape):
-        for member in self.members:
-            member.build(input_shape)
-            member.built = True
-        super().build()
+        build_inner(self, self.members, input_shape)
 
     def call(self, inputs):
         return K.concatenate([each.call(inputs) for each in self.members])
@@ -167,22 +146,13 @@ class ChangesConfig(Wrapper):
     def compute_output_shape(self, input_shape):
         return input_shape[0], sum(each.units for each in self.members)
 
-    @property
-    def trainable_weights(self):
-        return [w for each in self.members for w in each.trainable_weights]
-
-    @property
-    def non_trainable_weights(self):
-        return []
-
-    def get_weights(self):
-        return [K.get_value(weight) for weight in self.trainable_weights]
-
-    def set_weights(self, weights):
-        K.batch_set_value(list(zip(self.trainable_weights, weights)))
-
     def get_config(self):
-        return dict(super().get_config(), count=self.count)
+        return dict(super().get_config(), count=self.count,
+                    inner=layers.serialize(self.inner))
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(layers.deserialize(config.pop('inner')), **config)
 
 
 def test_guard_layers_from_a_config_that_is_changed():
@@ -205,7 +175,6 @@ class BothWays(Wrapper):
         for layer in (self.layer, self.back):
             layer.build(input_shape)
             layer.built = True
-        super().build()
 
     def call(self, inputs):
         return self.layer.call(inputs) - self.back.call(inputs)
@@ -230,8 +199,6 @@ def test_guard_wrapper_that_creates_a_second_layer_from_a_config(assert_faithful
 
 
 class StackOf(RNN):
-    """A recurrent layer with several cells that are created from one config."""
-
     def __init__(self, cell_config, count, **kwargs):
         self.cell_config, self.count = cell_config, count
         super().__init__([layers.deserialize(cell_config) for _ in range(count)],

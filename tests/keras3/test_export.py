@@ -7,8 +7,9 @@ import os
 import shutil
 
 import pytest
-from checkouts import (assert_passes_the_checks_of_keras, assert_refused, bytes_of,
-                       commit, git, run)
+from checkouts import (
+    assert_passes_the_checks_of_keras, assert_refused, bytes_of, commit, exported,
+    exported_and_committed, exported_and_reverted, git, remove, run, write)
 from contribute.patches import blob_id, name_of, parts_for, patches_of
 from contribute.export import CLONING, VERSION
 from contribute.pull_request_keras3 import proposal, proposal_text
@@ -36,8 +37,7 @@ def checkout(installed, tmp_path):
 def change(folder, name, old, new):
     text = (folder / name).read_text()
     assert text.count(old) == 1
-    (folder / name).write_text(text.replace(old, new))
-    commit(folder)
+    write(folder, name, text.replace(old, new))
 
 
 @pytest.fixture
@@ -50,9 +50,8 @@ def main_branch(checkout):
         # Somewhere between the changes, but not next to one.
         place = next(i for i in range(len(lines))
                      if all(abs(start - i) > 20 for start, _, _ in hunks))
-        lines[place:place] = ['# Later.\n']
-        (checkout / name).write_text(''.join(lines))
-    commit(checkout)
+        lines.insert(place, '# Later.\n')
+        write(checkout, name, ''.join(lines))
     return checkout
 
 
@@ -92,7 +91,7 @@ def test_each_patch_is_staged_with_only_its_own_tests(patch, checkout):
 
 @pytest.mark.parametrize('name', ['8', '0008', '0008-' + WEIGHTS, WEIGHTS])
 def test_patch_is_chosen_by_number_or_name(name, checkout):
-    assert run(checkout, '--patch', name).exit_code == 0
+    exported(checkout, '--patch', name)
     assert NORMALIZATION in staged(checkout)
 
 
@@ -152,14 +151,6 @@ def overtaken(folder):
            'return copy_of(layer)')
 
 
-def older_release(folder):
-    change(folder, VERSION, '3.15.1', '3.14.1')
-
-
-def no_release(folder):
-    change(folder, VERSION, '__version__ =', 'version =')
-
-
 def no_history(folder):
     overtaken(folder)
     shutil.rmtree(str(folder / '.git'))
@@ -167,62 +158,49 @@ def no_history(folder):
     commit(folder)
 
 
-def patched(folder):
-    assert run(folder).exit_code == 0
-
-
 def another_patched(folder):
-    assert run(folder, '--patch', '4').exit_code == 0
-    commit(folder)
+    exported_and_committed(folder, '--patch', '4')
 
 
-def changed_file(folder):
-    (folder / NORMALIZATION).write_text('')
+REFUSED = {
+    'overtaken': (overtaken, '0001-clone-lambda-in-memory does not fit: CHECKOUT '
+                  'differs from Keras 3.15.1 in the lines of '
+                  'keras/src/models/cloning.py'),
+    'older release': (
+        lambda folder: change(folder, VERSION, '3.15.1', '3.14.1'),
+        'should contain Keras 3.15.1 or its main branch. Found: 3.14.1'),
+    'no release': (
+        lambda folder: change(folder, VERSION, '__version__ =', 'version ='),
+        'should contain Keras 3.15.1 or its main branch. Found: None'),
+    'no history': (no_history, 'should have the history of Keras'),
+    'exported': (
+        exported, '0001-clone-lambda-in-memory is already applied to '
+        'keras/src/layers/core/lambda_layer.py, keras/src/models/cloning.py'),
+    'another exported': (another_patched, '0004-keep-the-flags-of-inputs is already '
+                         'applied to keras/src/models'),
+    'changed file': (lambda folder: (folder / NORMALIZATION).write_text(''),
+                     'has changes that are not committed'),
+    'patch reverted': (lambda folder: exported_and_reverted(folder, CLONING),
+                       'The tests are already in keras/src/models/cloning_test.py'),
+    'no tests': (
+        lambda folder: remove(folder, CLONING_TESTS),
+        'CHECKOUT should contain Keras, with keras/src/models/cloning_test.py'),
+    'broken tests': (lambda folder: write(folder, CLONING_TESTS, 'def'),
+                     'is not valid Python'),
+}
 
 
-def patch_reverted(folder):
-    patched(folder)
-    git(folder, 'checkout', 'HEAD', '--', CLONING)
-    commit(folder)
-
-
-def no_tests(folder):
-    git(folder, 'rm', '-q', CLONING_TESTS)
-    commit(folder)
-
-
-def broken_tests(folder):
-    (folder / CLONING_TESTS).write_text('def')
-    commit(folder)
-
-
-@pytest.mark.parametrize('prepare, message', [
-    (overtaken, '0001-clone-lambda-in-memory does not fit: CHECKOUT differs from '
-                'Keras 3.15.1 in the lines of keras/src/models/cloning.py'),
-    (older_release, 'should contain Keras 3.15.1 or its main branch. Found: 3.14.1'),
-    (no_release, 'should contain Keras 3.15.1 or its main branch. Found: None'),
-    (no_history, 'should have the history of Keras'),
-    (patched, '0001-clone-lambda-in-memory is already applied to '
-              'keras/src/layers/core/lambda_layer.py, keras/src/models/cloning.py'),
-    (another_patched, '0004-keep-the-flags-of-inputs is already applied to '
-                      'keras/src/models'),
-    (changed_file, 'has changes that are not committed'),
-    (patch_reverted, 'The tests are already in keras/src/models/cloning_test.py'),
-    (no_tests,
-     'CHECKOUT should contain Keras, with keras/src/models/cloning_test.py'),
-    (broken_tests, 'is not valid Python'),
-])
-def test_refusal_changes_nothing(prepare, message, checkout):
+@pytest.mark.parametrize('kind', REFUSED)
+def test_refusal_changes_nothing(kind, checkout):
+    prepare, message = REFUSED[kind]
     prepare(checkout)
     assert_refused(checkout, message)
 
 
 @pytest.mark.parametrize('options, message', [
-    (['--patch', '3'], '--patch should be the number or the name of one of these'),
-    (['--patch', '99'], '--patch should be the number or the name of one of these'),
-    (['--patch', ''], '--patch should be the number or the name of one of these'),
-    (['--follow-ups'], '--follow-ups is for Keras 2'),
-])
+    (['--patch', name], '--patch should be the number or the name of one of these')
+    for name in ('3', '99', '')
+] + [(['--follow-ups'], '--follow-ups is for Keras 2')])
 def test_wrong_option_is_refused(options, message, checkout):
     assert_refused(checkout, message, *options)
 
@@ -235,10 +213,9 @@ def test_patch_that_the_main_branch_has_is_refused(main_branch):
 
 def test_patch_that_is_not_overtaken_is_applied(checkout):
     overtaken(checkout)
-    assert run(checkout, '--patch', '5').exit_code == 0
+    exported(checkout, '--patch', '5')
 
 
 def test_patch_of_another_module_does_not_prevent_export(checkout):
-    assert run(checkout, '--patch', '8').exit_code == 0
-    commit(checkout)
-    assert run(checkout, '--patch', '1').exit_code == 0
+    exported_and_committed(checkout, '--patch', '8')
+    exported(checkout, '--patch', '1')

@@ -1,9 +1,11 @@
 """`clone_function`, `call_function`, `recursive` and `cache` work as released."""
 import keras
+import keras_clone
 import numpy as np
 import pytest
 from keras import Model, Sequential, layers
 from keras.models import clone_model
+from keras.src.api_export import get_symbol_from_name
 
 from major_versions import ONES, chain, outputs_of
 
@@ -20,14 +22,13 @@ def with_dropout(layer, *args, **kwargs):
     return outputs
 
 
-def nested():
-    return chain(chain(lambda: layers.Dense(3, name='inner')),
-                 lambda: layers.Dense(2, name='outer'))()
+dense = chain(lambda: layers.Dense(2))
+nested = chain(chain(lambda: layers.Dense(3, name='inner')),
+               lambda: layers.Dense(2, name='outer'))
 
 
 @pytest.mark.parametrize('build', [
-    chain(lambda: layers.Dense(2)),
-    lambda: Sequential([keras.Input((3,), name='x'), layers.Dense(2)]),
+    dense, lambda: Sequential([keras.Input((3,), name='x'), layers.Dense(2)]),
 ], ids=['functional', 'sequential'])
 def test_guard_clone_function(build):
     model = build()
@@ -37,7 +38,7 @@ def test_guard_clone_function(build):
 
 
 def test_guard_clone_function_that_keeps_a_layer():
-    model = chain(lambda: layers.Dense(2))()
+    model = dense()
     clone = clone_model(model, clone_function=lambda layer: layer)
     assert clone.layers[-1] is model.layers[-1]
     assert clone.layers[0] is not model.layers[0]
@@ -58,7 +59,7 @@ def test_guard_clone_function_may_change_the_shapes_of_outputs(arguments, build)
 
 
 def test_guard_clone_function_may_return_any_callable():
-    model = chain(lambda: layers.Dense(2))()
+    model = dense()
     clone = clone_model(
         model, clone_function=lambda layer: lambda inputs: 2 * layer(inputs))
     np.testing.assert_allclose(outputs_of(clone, ONES), 2 * outputs_of(model, ONES))
@@ -81,8 +82,7 @@ def test_guard_clone_function_is_called_once_for_a_shared_layer():
 
 
 def test_guard_clone_function_is_called_with_nested_models():
-    names = []
-    model = nested()
+    names, model = [], nested()
     clone_model(model, clone_function=lambda x: names.append(x.name) or x)
     assert names == [layer.name for layer in model.layers[1:]]
 
@@ -92,16 +92,12 @@ def test_guard_recursive_clone_function():
     assert clone.layers[1].layers[-1].name == 'inner_new'
 
 
-def test_guard_call_function():
-    clone = clone_model(nested(), call_function=with_dropout)
+@pytest.mark.parametrize('arguments, count', [({}, 2), ({'recursive': True}, 3)])
+def test_guard_call_function_of_a_nested_model(arguments, count):
+    clone = clone_model(nested(), call_function=with_dropout, **arguments)
     assert [type(layer).__name__ for layer in clone.layers] == [
         'InputLayer', 'Functional', 'Dense', 'Dropout']
-    assert len(clone.layers[1].layers) == 2
-
-
-def test_guard_recursive_call_function():
-    clone = clone_model(nested(), call_function=with_dropout, recursive=True)
-    assert len(clone.layers[1].layers) == 3
+    assert len(clone.layers[1].layers) == count
 
 
 def test_guard_call_function_with_a_sequential_model_is_refused():
@@ -117,18 +113,15 @@ def test_guard_clone_function_with_a_subclassed_model_is_refused():
 
 
 def test_guard_cache():
-    model = chain(lambda: layers.Dense(2))()
-    dense, cache = layers.Dense(2), {}
-    cache[id(model.layers[-1])] = dense
-    assert clone_model(model, cache=cache).layers[-1] is dense
+    model, cached = dense(), layers.Dense(2)
+    clone = clone_model(model, cache={id(model.layers[-1]): cached})
+    assert clone.layers[-1] is cached
 
 
 @pytest.mark.parametrize('policy', ['mixed_float16', 'float64'])
 def test_guard_dtype_policy(policy):
-    model = chain(lambda: layers.Dense(2, dtype=policy))()
-    clone = clone_model(model)
-    assert clone.layers[-1].dtype_policy.name == policy
-    assert clone.layers[-1].dtype_policy == model.layers[-1].dtype_policy
+    clone = clone_model(chain(lambda: layers.Dense(2, dtype=policy))())
+    assert clone.layers[-1].dtype_policy == keras.DTypePolicy(policy)
 
 
 def test_functional_input_flags_with_a_clone_function():
@@ -136,3 +129,9 @@ def test_functional_input_flags_with_a_clone_function():
     clone = clone_model(Model(x, layers.ReLU()(x)), clone_function=lambda x: x)
     assert clone.layers[0].optional
     assert clone.layers[0].name == x._keras_history[0].name
+
+
+def test_running_the_released_module_keeps_what_the_public_name_leads_to():
+    released = keras_clone.released('keras.src.models.cloning').clone_model
+    assert released is not clone_model
+    assert get_symbol_from_name('keras.models.clone_model') is clone_model

@@ -1,7 +1,4 @@
-"""References that are replaced, held in ways that only Keras 3 allows.
-
-`tests/common/test_references.py` has those that both major versions allow.
-"""
+"""References that are replaced, held in ways that only Keras 3 allows."""
 import collections
 import dataclasses
 import weakref
@@ -12,9 +9,9 @@ import pytest
 from keras import Model, layers, ops
 from keras.models import clone_model
 
-from custom_objects import Holder
+from custom_objects import Holder, Holds, PullTo
 from major_versions import (
-    ONES, RELEASE, after_dense, assert_equal_and_independent, chain, outputs_of)
+    ONES, RELEASE, after_dense, assert_cloned, chain, outputs_of)
 
 
 @dataclasses.dataclass(eq=False)
@@ -23,36 +20,22 @@ class Block:
     factor: float = 1.
 
 
-class Blocks(layers.Layer):
-    """Takes objects that hold layers."""
-
+class Blocks(Holds):
     def __init__(self, blocks, **kwargs):
-        super().__init__(**kwargs)
-        self.blocks = blocks
+        super().__init__(blocks, **kwargs)
         self.parts = [block.dense for block in blocks]
 
     def call(self, inputs):
-        return sum(block.factor * block.dense(inputs) for block in self.blocks)
+        return sum(block.factor * block.dense(inputs) for block in self.held)
 
 
 def test_clone_has_one_layer_in_objects_and_in_a_list(assert_faithful):
-    def build():
-        return chain(lambda: Blocks([Block(layers.Dense(2), 2.),
-                                     Block(layers.Dense(2), .5)]))()
+    build = chain(lambda: Blocks([Block(layers.Dense(2), 2.),
+                                  Block(layers.Dense(2), .5)]))
     assert_faithful(build)
-    clone = clone_model(build())
-    for block, part in zip(clone.layers[-1].blocks, clone.layers[-1].parts):
+    layer = clone_model(build()).layers[-1]
+    for block, part in zip(layer.held, layer.parts):
         assert block.dense is part
-
-
-class Child(layers.Layer):
-    """Has a weak reference to its parent layer."""
-
-    def build(self, input_shape):
-        self.kernel = self.add_weight(shape=(input_shape[-1],))
-
-    def call(self, inputs):
-        return self.kernel * self.parent().gain * inputs
 
 
 class Parent(layers.Layer):
@@ -66,20 +49,20 @@ class Parent(layers.Layer):
         return self.child(inputs)
 
 
+class Child(layers.Layer):
+    def call(self, inputs):
+        return self.parent().gain * inputs
+
+
 def test_guard_clone_has_a_weak_reference_to_its_own_parent():
-    model = chain(Parent)()
-    clone = clone_model(model)
-    assert clone.layers[-1].child.parent() is clone.layers[-1]
-    assert_equal_and_independent(model, clone)
+    layer = assert_cloned(chain(Parent)()).layers[-1]
+    assert layer.child.parent() is layer
 
 
-class HasProxy(layers.Layer):
-    """Uses another layer, of which it has a weak proxy."""
-
-    def __init__(self, other, **kwargs):
-        super().__init__(**kwargs)
-        self.kept = [other]
-        self.other = weakref.proxy(other)
+class HasProxy(Holds):
+    def __init__(self, held, **kwargs):
+        super().__init__([held], **kwargs)
+        self.other = weakref.proxy(held)
 
     def call(self, inputs):
         return self.other(inputs)
@@ -106,17 +89,7 @@ class HasObserver(layers.Dense):
 def test_guard_clone_of_a_layer_with_a_proxy_of_an_object_that_is_gone():
     model = chain(HasObserver)()
     HasObserver.observers.clear()
-    assert_equal_and_independent(model, clone_model(model))
-
-
-class PullTo(keras.regularizers.Regularizer):
-    """Pulls a kernel to that of another layer."""
-
-    def __init__(self, layer):
-        self.layer = layer
-
-    def __call__(self, weight):
-        return ops.sum(ops.square(weight - self.layer.kernel))
+    assert_cloned(model)
 
 
 def test_clone_has_a_regularizer_of_lora_weights_that_holds_its_own_layer():
@@ -132,8 +105,6 @@ def test_clone_has_a_regularizer_of_lora_weights_that_holds_its_own_layer():
 
 
 class WeightNormalized(layers.Wrapper):
-    """Holds the kernel of its layer as an attribute."""
-
     def build(self, input_shape):
         super().build(input_shape)
         self.kept = self.layer.kernel
@@ -147,11 +118,10 @@ class WeightNormalized(layers.Wrapper):
 
 
 def test_guard_clone_holds_a_variable_of_its_own_layer(assert_faithful):
-    assert_faithful(chain(lambda: WeightNormalized(layers.Dense(2))))
-    model = chain(lambda: WeightNormalized(layers.Dense(2)))()
-    clone = clone_model(model)
-    assert clone.layers[-1].kept is clone.layers[-1].layer.kernel
-    assert_equal_and_independent(model, clone)
+    build = chain(lambda: WeightNormalized(layers.Dense(2)))
+    assert_faithful(build)
+    layer = assert_cloned(build()).layers[-1]
+    assert layer.kept is layer.layer.kernel
 
 
 def in_a_data_class(kernel):
@@ -164,9 +134,7 @@ def in_a_data_class(kernel):
     lambda dense: layers.Dense(3, activation=in_a_data_class(dense.kernel)),
 ], ids=['lambda', 'activation'])
 def test_clone_has_a_data_class_that_holds_its_own_variable(make, assert_faithful):
-    def build():
-        return after_dense(make)
-    assert_faithful(build)
+    assert_faithful(lambda: after_dense(make))
 
 
 @pytest.mark.parametrize('attribute', [
@@ -174,13 +142,11 @@ def test_clone_has_a_data_class_that_holds_its_own_variable(make, assert_faithfu
     pytest.param('kernel_constraint', marks=pytest.mark.skipif(
         RELEASE < (3, 15), reason='Keras refuses functions'))])
 def test_clone_has_a_function_that_holds_its_own_variable(attribute):
-    x = keras.Input((3,), name='x')
-    dense = layers.Dense(3)
-    y = dense(x)
-
-    def function(x, dtype=None, held=dense.kernel):
-        return ops.ones(x) if attribute == 'kernel_initializer' else x + held
-    clone = clone_model(Model(x, layers.Dense(3, **{attribute: function})(y)))
+    def make(dense):
+        def function(x, dtype=None, held=dense.kernel):
+            return ops.ones(x) if attribute == 'kernel_initializer' else x + held
+        return layers.Dense(3, **{attribute: function})
+    clone = clone_model(after_dense(make))
     held = getattr(clone.layers[-1], attribute)
     assert held.__defaults__[1] is clone.layers[1].kernel
 
@@ -201,8 +167,6 @@ def test_clone_has_its_own_metric_that_a_model_holds():
 
 
 class Autoencoder(Model):
-    """A functional class whose `call` uses the models that it holds."""
-
     def __init__(self, units=2):
         x = keras.Input((3,), name='x')
         encoder, decoder = layers.Dense(units), layers.Dense(3)
@@ -217,17 +181,13 @@ class Autoencoder(Model):
 
 def test_clone_of_a_class_has_its_own_graph_and_parts():
     model = Autoencoder(4)
-    clone = clone_model(model)
+    clone = assert_cloned(model)
     assert type(clone) is Autoencoder
-    assert clone.parts[0] is clone.layers[1]
-    assert clone.parts[1] is clone.layers[2]
+    assert clone.parts == tuple(clone.layers[1:])
     assert [w.shape for w in clone.weights] == [w.shape for w in model.weights]
-    assert_equal_and_independent(model, clone)
 
 
 class WithFeatures(Model):
-    """A functional class that creates a second model from the same layers."""
-
     def __init__(self, inputs, outputs, name_of_layer, **kwargs):
         super().__init__(inputs, outputs, **kwargs)
         features = self.get_layer(name_of_layer).output
@@ -242,11 +202,10 @@ def test_clone_has_a_second_model_over_its_own_layers():
     x = keras.Input((3,), name='x')
     y = layers.Dense(2, name='features')(x)
     model = WithFeatures(x, layers.Dense(3)(y), 'features')
-    clone = clone_model(model)
+    clone = assert_cloned(model)
     assert type(clone) is WithFeatures
     assert clone.both.get_layer('features') is clone.get_layer('features')
     assert len(clone.weights) == len(model.weights)
-    assert_equal_and_independent(model, clone)
 
 
 def test_clone_does_not_track_a_model_that_its_original_does_not_track():
@@ -270,29 +229,22 @@ GLOBALS = {}
 
 def test_clone_has_a_registered_function_that_uses_its_own_layer():
     GLOBALS['layer'] = layers.Dense(3)
-    model = chain(lambda: GLOBALS['layer'], lambda: layers.Lambda(by_global_layer))()
-    clone = clone_model(clone_model(model))
-    clone.set_weights(model.get_weights())
-    expected = outputs_of(model, ONES)
-    model.set_weights([0 * weight for weight in model.get_weights()])
-    np.testing.assert_allclose(outputs_of(clone, ONES), expected, rtol=1e-6)
+    assert_cloned(chain(lambda: GLOBALS['layer'],
+                        lambda: layers.Lambda(by_global_layer))())
 
 
 def test_guard_clone_builds_a_layer_that_it_does_not_call():
-    def build():
-        held = [layers.Dense(3), layers.Dense(5)]
-        held[1].build((None, 7))
-        return chain(lambda: Holder(held))()
-    model = build()
-    clone = clone_model(model)
-    assert [w.shape for w in clone.weights] == [w.shape for w in model.weights]
+    held = [layers.Dense(3), layers.Dense(5)]
+    held[1].build((None, 7))
+    model = chain(lambda: Holder(held))()
+    assert [w.shape for w in clone_model(model).weights] == [
+        w.shape for w in model.weights]
 
 
 class HasBlock(layers.Layer):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self.block = keras.Sequential([
-            layers.Dense(3), layers.BatchNormalization()])
+        self.block = keras.Sequential([layers.Dense(3), layers.BatchNormalization()])
 
     def call(self, inputs):
         return inputs
@@ -323,16 +275,14 @@ def test_clone_builds_a_sequential_in_a_layer_that_it_does_not_call():
     assert [w.shape for w in clone.weights] == [w.shape for w in layer.weights]
 
 
-def test_clone_has_a_variable_that_was_frozen_after_several_layers_got_it():
-    class Scales(layers.Layer):
-        def __init__(self, factor, **kwargs):
-            super().__init__(**kwargs)
-            self.factor = factor
+class TimesHeld(Holds):
+    def call(self, inputs):
+        return self.held * inputs
 
-        def call(self, inputs):
-            return self.factor * inputs
-    factor, x = keras.Variable(2.), layers.Input((3,))
-    model = Model(x, Scales(factor)(Scales(factor)(x)))
+
+def test_clone_has_a_variable_that_was_frozen_after_several_layers_got_it():
+    factor = keras.Variable(2.)
+    model = chain(lambda: TimesHeld(factor), lambda: TimesHeld(factor))()
     factor.trainable = False
     clone = clone_model(clone_model(model))
     assert len(clone.weights) == len(model.weights) == 1

@@ -5,7 +5,7 @@ from keras import layers, Model
 from keras_clone.check import check_clone
 from keras_clone.check.random_values import draw_inputs
 
-from judging import on_tensorflow
+from judging import drawn, on_tensorflow
 
 
 def lookup(**arguments):
@@ -37,17 +37,14 @@ def test_words_of_the_vocabulary_and_others_are_drawn():
 
 @on_tensorflow
 def test_texts_are_drawn_of_several_words():
-    x = keras.Input((), dtype='string')
-    layer = layers.TextVectorization(vocabulary=['one', 'two'])
-    value, = draw_inputs(Model(x, layer(x)))
+    value = drawn(layers.TextVectorization(vocabulary=['one', 'two']), (),
+                  dtype='string')
     assert all(len(text.split()) > 1 for text in value)
 
 
 @on_tensorflow
 def test_inputs_of_a_layer_without_a_mask_value_are_drawn():
-    x = keras.Input((4, 3), dtype='int64')
-    value, = draw_inputs(Model(x, layers.Hashing(5)(x)))
-    assert value.shape[1:] == (4, 3)
+    assert drawn(layers.Hashing(5), (4, 3), dtype='int64').shape[1:] == (4, 3)
 
 
 @on_tensorflow

@@ -1,7 +1,4 @@
-"""Functions and layers that are held in ways that only Keras 3 allows.
-
-`tests/common/test_layers.py` has the ways that both major versions allow.
-"""
+"""Functions and layers that are held in ways that only Keras 3 allows."""
 import keras
 import numpy as np
 import pytest
@@ -36,20 +33,12 @@ def test_clone_of_a_lambda_with_two_outputs_is_faithful(function, assert_faithfu
     assert_faithful(build)
 
 
-@pytest.mark.parametrize('function', [
-    ops.gelu, ops.sin, pytest.param(ops.relu, id='guard relu')],
-    ids=['named as an activation', 'sin', None])
-def test_clone_of_a_layer_with_an_op_as_activation_is_faithful(
-        function, assert_faithful):
-    assert_faithful(chain(lambda: layers.Dense(4, activation=function)))
-
-
-def test_guard_clone_has_an_activation_that_is_a_layer(assert_faithful):
-    def build():
-        return chain(lambda: layers.Dense(4, activation=layers.ReLU(2., name='r')))()
-    assert_faithful(build)
-    clone = clone_model(build())
-    assert isinstance(clone.layers[-1].activation, layers.ReLU)
+@pytest.mark.parametrize('make', [
+    lambda: ops.gelu, lambda: ops.sin, lambda: ops.relu,
+    lambda: layers.ReLU(2., name='r')],
+    ids=['named as an activation', 'sin', 'guard relu', 'guard layer'])
+def test_clone_of_a_layer_with_an_activation_is_faithful(make, assert_faithful):
+    assert_faithful(chain(lambda: layers.Dense(4, activation=make())))
 
 
 def test_clone_has_its_own_seed_generator():
@@ -86,26 +75,15 @@ class Growing(layers.Layer):
 
 def test_clone_with_the_weights_of_more_sublayers_is_refused(monkeypatch):
     monkeypatch.setattr(Growing, 'instances', 0)
-    model = chain(lambda: Growing())()
     with pytest.raises(ValueError, match='has 2 weights, its clone has 4'):
-        clone_model(model)
-
-
-def lambda_that_holds(dense, x):
-    return layers.Lambda(lambda x: 2 * dense(x))(x)
-
-
-def lambda_that_holds_a_layer_of_the_model(dense, x):
-    return layers.Lambda(lambda x: dense(x))(dense(x))
-
-
-def activation_that_holds(dense, x):
-    return layers.Dense(3, activation=lambda x: dense(x))(x)
+        clone_model(chain(Growing)())
 
 
 @pytest.mark.parametrize('call', [
-    lambda_that_holds, lambda_that_holds_a_layer_of_the_model,
-    activation_that_holds])
+    lambda dense, x: layers.Lambda(lambda x: 2 * dense(x))(x),
+    lambda dense, x: layers.Lambda(lambda x: dense(x))(dense(x)),
+    lambda dense, x: layers.Dense(3, activation=lambda x: dense(x))(x)],
+    ids=['lambda', 'lambda and a layer of the model', 'activation'])
 def test_clone_of_a_function_that_holds_a_layer_is_faithful(call, assert_faithful):
     def build():
         x = keras.Input((3,), name='x')

@@ -1,23 +1,18 @@
-"""Properties of models that only Keras 3 has: inputs, arguments, state.
-
-`tests/common/test_models.py` has those that both major versions have.
-"""
+"""Properties of models that only Keras 3 has: inputs, arguments, state."""
 import keras
 import numpy as np
 import pytest
-from keras import Model, Sequential, layers, ops
+from keras import Model, Sequential, layers
 from keras.models import clone_model
 
 from custom_objects import gelu
-from major_versions import chain
+from major_versions import ONES, assert_same_outputs, chain, outputs_of
 
 SPARSE = keras.backend.backend() in ('tensorflow', 'jax')
 RAGGED = keras.backend.backend() == 'tensorflow'
 
 
 class WithArguments(Model):
-    """Takes additional arguments, one of them required."""
-
     def __init__(self, *args, factor, layer=None, **kwargs):
         super().__init__(*args, **kwargs)
         self.factor = factor
@@ -28,16 +23,12 @@ class WithArguments(Model):
 
 
 class WithOptionalArgument(Model):
-    """Takes an additional, optional argument."""
-
     def __init__(self, *args, **kwargs):
         self.factor = kwargs.pop('factor', 1)
         super().__init__(*args, **kwargs)
 
 
 class Stack(Model):
-    """Creates the graph in its constructor."""
-
     def __init__(self, units, **kwargs):
         x = keras.Input((3,), name='x')
         super().__init__(x, layers.Dense(units)(x), **kwargs)
@@ -49,8 +40,6 @@ class Stack(Model):
 
 
 class Subclassed(Model):
-    """A subclassed model: its graph is defined by its code."""
-
     def __init__(self, activation, **kwargs):
         super().__init__(**kwargs)
         self.dense = layers.Dense(3, activation=activation)
@@ -97,17 +86,19 @@ def test_clone_accepts_that_an_optional_input_is_omitted():
             return (None, 3)
 
     clone = clone_model(Model([a, b], First()(a, b)))
-    value = np.ones((2, 3), 'float32')
-    np.testing.assert_allclose(
-        ops.convert_to_numpy(clone([value, None])), value)
+    np.testing.assert_allclose(outputs_of(clone, [ONES, None]), ONES)
+
+
+def of_class(cls, **arguments):
+    """Returns a functional model of a class."""
+    x = keras.Input((3,), name='x')
+    return cls(x, layers.Dense(2)(x), **arguments)
 
 
 def test_clone_has_a_required_argument_of_a_functional_class(assert_faithful):
-    def build():
-        x = keras.Input((3,), name='x')
-        return WithArguments(x, layers.Dense(2)(x), factor=3.)
-    assert_faithful(build)
-    assert type(clone_model(build())) is WithArguments
+    assert_faithful(lambda: of_class(WithArguments, factor=3.))
+    clone = clone_model(of_class(WithArguments, factor=3.))
+    assert type(clone) is WithArguments
 
 
 def test_clone_has_its_own_layer_passed_to_a_functional_class():
@@ -119,9 +110,7 @@ def test_clone_has_its_own_layer_passed_to_a_functional_class():
 
 
 def test_clone_has_an_optional_argument_of_a_functional_class():
-    x = keras.Input((3,), name='x')
-    model = WithOptionalArgument(x, layers.Dense(2)(x), factor=3.)
-    assert clone_model(model).factor == 3.
+    assert clone_model(of_class(WithOptionalArgument, factor=3.)).factor == 3.
 
 
 def test_clone_has_its_own_metric_of_a_functional_class():
@@ -133,13 +122,11 @@ def test_clone_has_its_own_metric_of_a_functional_class():
 
 def test_clone_of_a_subclassed_model_computes_the_same():
     model = Subclassed(gelu)
-    value = np.ones((2, 3), 'float32')
-    expected = ops.convert_to_numpy(model(value))
+    model(ONES)
     clone = clone_model(model)
+    clone(ONES)
     assert clone.dense is not model.dense
-    clone(value)
-    clone.set_weights(model.get_weights())
-    np.testing.assert_allclose(ops.convert_to_numpy(clone(value)), expected)
+    assert_same_outputs(model, clone)
 
 
 def test_guard_clone_of_a_model_in_a_functional_one_is_faithful(assert_faithful):
@@ -152,26 +139,18 @@ def test_guard_unknown_argument_raises_an_error():
 
 
 @keras.saving.register_keras_serializable('test_models')
-class BuildsInCall(Model):
-    def __init__(self):
-        super().__init__()
-        self.dense = layers.Dense(2)
-
-    def call(self, inputs):
-        return self.dense(inputs)
-
-    def get_config(self):
-        return {}
+class BuildsInCall(Subclassed):
+    def __init__(self, activation=None, **kwargs):
+        super().__init__(activation, **kwargs)
 
 
 def test_guard_clone_of_a_model_that_was_built_and_not_called_computes_the_same():
     model = BuildsInCall()
     model.build((None, 3))
-    clone, value = clone_model(model), np.ones((2, 3))
-    outputs = [each(value) for each in (model, clone)]
+    clone = clone_model(model)
+    model(ONES), clone(ONES)
     assert len(clone.weights) == len(model.weights) == 2
-    clone.set_weights(model.get_weights())
-    np.testing.assert_allclose(clone(value), outputs[0], rtol=1e-6)
+    assert_same_outputs(model, clone)
 
 
 def test_guard_clone_of_a_layer_that_is_no_model_is_a_new_layer():

@@ -1,21 +1,15 @@
-"""State that is neither in a config nor in the weights, and that only Keras 3 has.
-
-Dtype policies, rematerialization, paths of weights, compiled functions, settings of
-variables. `tests/common/test_state.py` has the state that both major versions have.
-"""
-import json
+"""What neither a config nor the weights contain, and only Keras 3 has."""
+import contextlib
 
 import keras
 import numpy as np
 import pytest
-from keras import Model, Sequential, activations, layers, ops, regularizers
+from keras import Model, Sequential, layers, ops, regularizers
 from keras.models import clone_model
 
-from custom_objects import Pausing, StoresOtherValue, gelu, relu
+from custom_objects import StoresOtherValue, gelu
+from judging import on_tensorflow
 from major_versions import ONES, WithInner, assert_same_outputs, chain
-
-on_tensorflow = pytest.mark.skipif(keras.backend.backend() != 'tensorflow',
-                                   reason='Keras uses TensorFlow in these layers')
 
 
 def dense_in_a_layer():
@@ -31,8 +25,6 @@ def test_clone_keeps_the_dtype_of_a_layer_without_a_config():
 
 
 class Block(Model):
-    """A subclassed model without a config."""
-
     def __init__(self, units, activation='relu', normalized=False):
         super().__init__()
         self.dense = [layers.Dense(each, activation) for each in units]
@@ -54,7 +46,6 @@ def test_clone_has_a_subclassed_model_without_a_config(make, assert_faithful):
 
 
 # Attributes that were set after the constructor
-
 
 class Mode(layers.Layer):
     """Takes an argument that the model passes to all layers in it."""
@@ -80,17 +71,22 @@ def test_clone_passes_an_argument_of_its_call_to_its_layers():
                                -np.ones((2, 3)))
 
 
+def layer_with_a_setting():
+    layer = layers.Dense(2)
+    layer.supports_jit = False
+    return layer
+
+
 def test_clone_keeps_a_setting_that_no_config_has(assert_faithful):
-    def build():
-        layer = layers.Dense(2)
-        layer.supports_jit = False
-        return chain(lambda: layer)()
-    assert_faithful(build)
+    assert_faithful(chain(layer_with_a_setting))
+
+
+dense = chain(lambda: layers.Dense(2))
 
 
 def rematerialized():
     with keras.RematScope(mode='full'):
-        return chain(lambda: layers.Dense(2))()
+        return dense()
 
 
 def test_clone_keeps_rematerialization(assert_faithful):
@@ -98,22 +94,28 @@ def test_clone_keeps_rematerialization(assert_faithful):
 
 
 def test_guard_clone_is_rematerialized_in_a_scope_around_it():
-    model = chain(lambda: layers.Dense(2))()
+    model = dense()
     with keras.RematScope(mode='full'):
         clone = clone_model(model)
     assert clone.layers[-1]._remat_mode.mode == 'full'
 
 
-@pytest.mark.skipif(not hasattr(keras, 'remat'), reason='Keras has no `remat`')
-def test_guard_clone_of_a_layer_whose_call_is_rematerialized_computes_the_same():
-    model = chain(lambda: layers.Dense(2))()
-    model.layers[-1].call = keras.remat(model.layers[-1].call)
+def compiled(call):
+    import tensorflow as tf
+    return tf.function(call)
+
+
+@pytest.mark.parametrize('wrap', [
+    pytest.param(getattr(keras, 'remat', None), marks=pytest.mark.skipif(
+        not hasattr(keras, 'remat'), reason='Keras has no `remat`')),
+    pytest.param(compiled, marks=on_tensorflow)], ids=['rematerialized', 'compiled'])
+def test_guard_clone_computes_the_same_as_a_layer_whose_call_is(wrap):
+    model = dense()
+    model.layers[-1].call = wrap(model.layers[-1].call)
     assert_same_outputs(model, clone_model(clone_model(model)))
 
 
 class CreatesSequential(layers.Layer):
-    """Creates a model that its first call builds."""
-
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.inner = Sequential([layers.Dense(3, name='dense')], name='inner')
@@ -167,8 +169,6 @@ def test_guard_scope_around_the_clone_is_in_the_paths_of_its_weights():
 
 
 class StoresInputs(layers.Layer):
-    """Stores the tensors of its last call."""
-
     def call(self, inputs):
         self.last = inputs
         return 2. * inputs
@@ -186,27 +186,17 @@ def test_guard_clone_of_a_layer_that_stores_a_tensor_of_fit_computes_the_same():
 
 @on_tensorflow
 def test_clone_has_a_compiled_function_that_calls_it():
-    import tensorflow as tf
-    model = chain(lambda: layers.Dense(2))()
-    model.compiled_call = tf.function(lambda x: model(x))
+    model = dense()
+    model.compiled_call = compiled(lambda x: model(x))
     clone = clone_model(clone_model(model))
     clone.set_weights([0 * weight for weight in model.get_weights()])
     np.testing.assert_allclose(clone.compiled_call(ONES), np.zeros((2, 2)))
 
 
-@on_tensorflow
-def test_guard_clone_of_a_layer_whose_call_is_compiled_computes_the_same():
-    import tensorflow as tf
-    model = chain(lambda: layers.Dense(2))()
-    model.layers[-1].call = tf.function(model.layers[-1].call)
-    assert_same_outputs(model, clone_model(clone_model(model)))
-
-
 # Settings of variables
 
-
 def test_clone_keeps_a_regularizer_set_on_a_variable():
-    model = chain(lambda: layers.Dense(2))()
+    model = dense()
     model.layers[-1].kernel.regularizer = regularizers.L2(.5)
     clone = clone_model(model)
     clone.set_weights(model.get_weights())
@@ -215,7 +205,7 @@ def test_clone_keeps_a_regularizer_set_on_a_variable():
 
 
 def test_clone_keeps_a_constraint_set_on_a_variable():
-    model = chain(lambda: layers.Dense(2))()
+    model = dense()
     model.layers[-1].kernel.constraint = keras.constraints.NonNeg()
     kernel = clone_model(model).layers[-1].kernel
     assert isinstance(kernel.constraint, keras.constraints.NonNeg)
@@ -223,40 +213,40 @@ def test_clone_keeps_a_constraint_set_on_a_variable():
 
 # Dtype policies
 
+@contextlib.contextmanager
+def global_policy(name):
+    before = keras.config.dtype_policy()
+    keras.config.set_dtype_policy(name)
+    try:
+        yield
+    finally:
+        keras.config.set_dtype_policy(before)
+
 
 @pytest.mark.parametrize('make', [
     lambda: layers.Dense(3), dense_in_a_layer, lambda: Block([3]),
     lambda: StoresOtherValue(.5), lambda: layers.TimeDistributed(layers.Dense(3))],
     ids=['Dense', 'inner layer', 'subclassed model', 'no config', 'wrapper'])
 def test_clone_keeps_the_policy_that_was_global_when_the_layer_was_created(make):
-    before = keras.config.dtype_policy()
-    shape = (4, 3)
-    keras.config.set_dtype_policy('mixed_bfloat16')
-    try:
-        model = chain(make, shape=shape)()
-    finally:
-        keras.config.set_dtype_policy(before)
+    with global_policy('mixed_bfloat16'):
+        model = chain(make, shape=(4, 3))()
     clone = clone_model(model)
     policies, cloned = ([layer.dtype_policy.name for layer in each._flatten_layers()
                          if layer is not each] for each in (model, clone))
     assert cloned == policies
     assert 'mixed_bfloat16' in cloned
     assert clone.outputs[0].dtype == model.outputs[0].dtype == 'bfloat16'
-    value = np.ones((2,) + shape, 'float32')
     clone.set_weights(model.get_weights())
-    np.testing.assert_allclose(
-        ops.convert_to_numpy(ops.cast(clone(value), 'float32')),
-        ops.convert_to_numpy(ops.cast(model(value), 'float32')), rtol=1e-2)
+    found, expected = (ops.convert_to_numpy(ops.cast(each(np.ones((2, 4, 3))),
+                                                     'float32'))
+                       for each in (clone, model))
+    np.testing.assert_allclose(found, expected, rtol=1e-2)
 
 
 def test_clone_does_not_have_the_current_global_policy():
     model = chain(dense_in_a_layer)()
-    before = keras.config.dtype_policy()
-    keras.config.set_dtype_policy('mixed_bfloat16')
-    try:
+    with global_policy('mixed_bfloat16'):
         clone = clone_model(model)
-    finally:
-        keras.config.set_dtype_policy(before)
     assert clone.layers[-1].inner.dtype_policy.name == 'float32'
     assert clone.outputs[0].dtype == 'float32'
 
@@ -286,28 +276,3 @@ def test_clone_has_its_own_map_of_policies_of_a_layer_without_config():
     clone.layers[-1].dtype_policy = 'mixed_bfloat16'
     assert clone.layers[-1].compute_dtype == 'bfloat16'
     assert model.layers[-1].compute_dtype == 'float32'
-
-
-# Other threads are not affected
-
-
-@pytest.mark.parametrize('make', [
-    lambda: layers.TimeDistributed(layers.Dense(3, relu)),
-    lambda: layers.TimeDistributed(layers.Lambda(lambda x: 2 * x)),
-    pytest.param(lambda: layers.Dense(3), id='guard'),
-], ids=['function', 'Lambda', None])
-def test_another_thread_loads_and_clones_during_cloning(make, monkeypatch):
-    model, seen = chain(make, Pausing, shape=(4, 3))(), []
-    other = chain(lambda: layers.Dense(2, 'relu'))()
-    text = other.to_json()
-
-    def observe():
-        monkeypatch.setattr(Pausing, 'observe', None)
-        read = keras.models.model_from_json(text)
-        seen.extend([read.layers[-1].activation,
-                     clone_model(other).layers[-1].activation])
-        json.dumps(read.get_config())
-    monkeypatch.setattr(Pausing, 'observe', staticmethod(observe))
-    clone = clone_model(model)
-    assert seen and set(seen) == {activations.relu}
-    assert_same_outputs(model, clone, np.ones((2, 4, 3), 'float32'))

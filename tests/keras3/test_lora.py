@@ -5,12 +5,10 @@ import pytest
 from keras import Model, layers
 from keras.models import clone_model
 
-from major_versions import RELEASE, assert_same_outputs, chain
+from major_versions import ONES, RELEASE, WithInner, assert_same_outputs, chain
 
 
 class Inner(layers.Layer):
-    """Contains a `Dense` layer."""
-
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.dense = layers.Dense(4)
@@ -22,23 +20,24 @@ class Inner(layers.Layer):
         return self.dense(inputs)
 
 
-class KnowsOutputShape(layers.Layer):
+class KnowsOutputShape(WithInner):
     """Defines its output shape, so that building a model does not call its layer."""
 
-    def __init__(self, inner, **kwargs):
-        super().__init__(**kwargs)
-        self.inner = inner
+    def build(self, input_shape):
+        pass
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], 4)
 
-    def call(self, inputs):
-        return self.inner(inputs)
-
 
 def after_call(layer):
-    layer(np.ones((2, 3), 'float32'))
+    layer(ONES)
     return layer
+
+
+def assert_same_after_training(model, clone, value=ONES):
+    model.set_weights([w + .5 for w in model.get_weights()])  # LoRA begins at 0.
+    assert_same_outputs(model, clone, value)
 
 
 @pytest.mark.parametrize('make, part', [
@@ -62,8 +61,7 @@ def test_clone_has_the_lora_weights_of_a(make, part):
     assert cloned.lora_enabled
     assert cloned.lora_rank == 2
     assert len(clone.trainable_weights) == len(model.trainable_weights)
-    model.set_weights([w + .5 for w in model.get_weights()])  # LoRA begins at 0.
-    assert_same_outputs(model, clone, np.ones((2,) + shape, 'float32'))
+    assert_same_after_training(model, clone, np.ones((2,) + shape, 'float32'))
 
 
 @pytest.mark.parametrize('when', ['before its call', 'after its call'])
@@ -79,19 +77,16 @@ def test_clone_has_the_lora_weights_of_an_attention(when):
     clone = clone_model(model)
     assert clone.layers[-1].query_dense.lora_enabled
     assert not clone.layers[-1].key_dense.lora_enabled
-    model.set_weights([w + .5 for w in model.get_weights()])  # LoRA begins at 0.
-    assert_same_outputs(model, clone, np.ones((2, 4, 6), 'float32'))
+    assert_same_after_training(model, clone, np.ones((2, 4, 6), 'float32'))
 
 
 @pytest.mark.skipif(RELEASE < (3, 10), reason='Keras 3.9 has no lora_alpha')
 def test_clone_keeps_lora_alpha():
-    dense = layers.Dense(4)
-    model = chain(lambda: dense)()
-    dense.enable_lora(2, lora_alpha=6)
+    model = chain(lambda: layers.Dense(4))()
+    model.layers[-1].enable_lora(2, lora_alpha=6)
     clone = clone_model(clone_model(model))
     np.testing.assert_allclose(clone.layers[-1].lora_alpha, 6)
-    model.set_weights([w + .5 for w in model.get_weights()])  # LoRA begins at 0.
-    assert_same_outputs(model, clone)
+    assert_same_after_training(model, clone)
 
 
 QUANTIZED = {
@@ -118,12 +113,10 @@ def test_clone_has_the_quantized_weights_of_a(mode, kind):
 
 
 def test_guard_clone_has_quantized_weights_and_lora():
-    dense = layers.Dense(4)
-    model = chain(lambda: dense)()
-    dense.enable_lora(2)
+    model = chain(lambda: layers.Dense(4))()
+    model.layers[-1].enable_lora(2)
     model.quantize('int8')
-    clone = clone_model(model)
-    assert_same_outputs(model, clone)
+    assert_same_outputs(model, clone_model(model))
 
 
 @pytest.mark.parametrize('kind', ['layer', 'inner layer', 'nested model'])

@@ -29,8 +29,7 @@ def test_module_that_cannot_be_pickled():
         def forward(self, x):
             return self.linear(x)
 
-    model = chain(lambda: TorchModuleWrapper(
-        Local(), output_shape=(None, 2)))()
+    model = chain(lambda: TorchModuleWrapper(Local(), output_shape=(None, 2)))()
     clone = clone_model(model)
     value = np.ones((2, 3), 'float32')
     np.testing.assert_allclose(ops.convert_to_numpy(clone(value)),

@@ -1,7 +1,4 @@
-"""User code that inspects attributes and configs, in ways that only Keras 3 allows.
-
-`tests/common/test_user_code.py` has the ways that both major versions allow.
-"""
+"""User code that inspects attributes and configs as only Keras 3 allows."""
 import copy
 
 import keras
@@ -9,23 +6,23 @@ import pytest
 from keras import Model, Sequential, activations, layers
 from keras.models import clone_model
 
+from custom_objects import Holds
 from major_versions import ONES, assert_same_outputs, chain
 
 
-class FunctionInConfig(layers.Layer):
+class FunctionInConfig(Holds):
     """Its config contains the function itself, one of a few allowed functions."""
 
-    def __init__(self, function=activations.relu, **kwargs):
-        super().__init__(**kwargs)
-        if function is not activations.relu and function is not activations.gelu:
-            raise ValueError(f'unknown function {function!r}')
-        self.f = function
+    def __init__(self, held=activations.relu, **kwargs):
+        super().__init__(held, **kwargs)
+        if held is not activations.relu and held is not activations.gelu:
+            raise ValueError(f'unknown function {held!r}')
 
     def call(self, inputs):
-        return self.f(inputs)
+        return self.held(inputs)
 
     def get_config(self):
-        return {**super().get_config(), 'function': self.f}
+        return {**layers.Layer.get_config(self), 'held': self.held}
 
 
 def test_guard_function_itself_in_a_config(assert_faithful):
@@ -54,27 +51,33 @@ class Target(Model):
         return cls(online, **config)
 
 
-@pytest.mark.parametrize('copied', [copy.deepcopy, clone_model])
-def test_guard_model_that_copies_another_one(copied):
-    class TargetWithCopy(Target):
-        def __init__(self, online, **kwargs):
-            super().__init__(online, copied, **kwargs)
-
-    model = TargetWithCopy(Sequential([keras.Input((3,)), layers.Dense(2)]))
+def assert_copies(model):
     model(ONES)
     clone = clone_model(model)
     clone(ONES)
     assert len(clone.weights) == 4
     assert len(clone.trainable_weights) == 2
+    assert clone.target is not model.target
     assert_same_outputs(model, clone)
+
+
+@pytest.mark.parametrize('copied', [copy.deepcopy, clone_model])
+def test_guard_model_that_copies_another_one(copied):
+    class TargetWithCopy(Target):
+        def __init__(self, online, **kwargs):
+            super().__init__(online, copied, **kwargs)
+    assert_copies(TargetWithCopy(Sequential([keras.Input((3,)), layers.Dense(2)])))
+
+
+def test_subclassed_model_that_copies_one_with_a_lambda():
+    assert_copies(Target(Sequential([
+        keras.Input((3,)), layers.Lambda(lambda x: 2 * x), layers.Dense(2)]),
+        clone_model))
 
 
 # Configs that are read several times
 
-
 class Ensemble(layers.Layer):
-    """Creates several models from one JSON string."""
-
     def __init__(self, text, **kwargs):
         super().__init__(**kwargs)
         self.text = text
@@ -94,8 +97,6 @@ def test_guard_several_models_from_one_string(assert_faithful):
 
 
 class CreatesLayersInBuild(layers.Layer):
-    """Creates several layers from one config in `build`."""
-
     def __init__(self, config, **kwargs):
         super().__init__(**kwargs)
         self.config = config
@@ -122,13 +123,3 @@ def test_guard_config_that_is_read_in_build(assert_faithful):
     build = chain(lambda: CreatesLayersInBuild(config))
     assert_faithful(build)
     assert len(clone_model(build()).weights) == 6
-
-
-def test_subclassed_model_that_copies_one_with_a_lambda():
-    model = Target(Sequential([keras.Input((3,)), layers.Lambda(lambda x: 2 * x),
-                               layers.Dense(2)]), clone_model)
-    model(ONES)
-    clone = clone_model(model)
-    clone(ONES)
-    assert clone.target is not model.target
-    assert_same_outputs(model, clone)

@@ -16,33 +16,22 @@ from rich.console import Console
 import keras_clone
 from keras_clone import __main__ as package_main
 from keras_clone.check import commands, processes, subjects
-
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from running import ROOT, found, run_process
 
 MODELS = '''
 from keras.layers import Dense, Lambda
 from keras.models import Sequential
-
-
 class Makers(object):
     @staticmethod
     def dense():
         print('a line on stdout')
         return Sequential([Dense(2, input_shape=(3,))])
-
-
 def offset():
     return Sequential([Lambda(lambda x: x + 1, input_shape=(3,))]), None
-
-
 def wrong():
     raise ValueError('no such\\nmodel')
-
-
 def text():
     return 'a model'
-
-
 number = 3
 model = offset()[0]
 '''
@@ -53,44 +42,26 @@ import os
 import sys
 import time
 from some_models import Makers
-
-
 def raise_interrupt():
     raise KeyboardInterrupt
-
-
 def return_three():
     return Makers.dense(), None, None
-
-
 def print_anywhere():
     print('a line')
     os.write(1, b'another line\\n')
     os.system('echo the last line')
     return Makers.dense()
-
-
 def wait():
     open('pid-%d' % os.getpid(), 'w').close()
     time.sleep(600)
-
-
 def exit():
     sys.exit(0)
-
-
 def end():
     os._exit(0)
-
-
 def be_killed():
     os.kill(os.getpid(), 9)
-
-
 def crash():
     os.kill(os.getpid(), 11)
-
-
 print(sys.argv)
 '''
 # What `hostile` prints: a module that parses arguments finds none.
@@ -101,35 +72,17 @@ def run(*arguments):
     return CliRunner().invoke(commands.main, list(arguments))
 
 
-def found(model=None, only=None):
-    """Returns the last that a process which checks models reports."""
-    written = io.StringIO()
-    with contextlib.redirect_stdout(written):
-        commands.answer(model, only, 0, False)
-    return json.loads(written.getvalue().splitlines()[-1])
-
-
-def run_process(*arguments, **environment):
-    """Runs the command as a user does; returns (exit status, stdout, stderr)."""
-    cwd = str(environment.pop('cwd', ROOT))
-    redirected = environment.pop('redirected', '')  # As the shell writes it.
-    command = [sys.executable, '-m', 'keras_clone'] + list(arguments)
-    if redirected:
-        command = ['sh', '-c', 'exec "$@" ' + redirected, 'sh'] + command
-    path = os.pathsep.join(filter(None, [os.environ.get('PYTHONPATH'), ROOT]))
-    variables = dict(os.environ, PYTHONPATH=path, COLUMNS='80', **environment)
-    process = subprocess.Popen(
-        command, cwd=cwd, env={name: value for name, value in variables.items()
-                               if value is not None},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
-    out, err = process.communicate()
-    return process.returncode, out, err
-
-
 def result(outcome='faithful', layer=''):
     differences = [] if outcome == 'faithful' else [layer + ': one', layer + ': two']
     return {'outcome': outcome, 'layer': layer, 'reason': ''.join(differences[:1]),
             'differences': differences}
+
+
+def save_dense(path):
+    """Saves a model of one layer."""
+    from keras.layers import Dense
+    from keras.models import Sequential
+    Sequential([Dense(2, input_shape=(3,))]).save(path)
 
 
 @pytest.fixture
@@ -174,9 +127,11 @@ def models(tmp_path, monkeypatch):
 
 # status
 
-
-def test_status_shows_versions_and_what_is_overlaid(overlay):
-    overlay('failed', 'SyntaxError in line 3')
+@pytest.mark.parametrize('state, shown', [
+    (('failed', 'SyntaxError in line 3'), 'failed (SyntaxError in line 3)'),
+    (('not imported yet',), 'not imported yet')])
+def test_status_shows_versions_and_what_is_overlaid(overlay, state, shown):
+    overlay(*state)
     done = run('status')
     assert done.exit_code == 0
     lines = done.output.splitlines()
@@ -184,12 +139,7 @@ def test_status_shows_versions_and_what_is_overlaid(overlay):
                                                           'Python']
     assert keras_clone.keras_release() in lines[-6]
     assert lines[-2:] == ['keras.engine.network: active (keras/engine/network.py)',
-                          'keras.models: failed (SyntaxError in line 3)']
-
-
-def test_status_shows_a_state_without_a_reason(overlay):
-    overlay('not imported yet')
-    assert run('status').output.endswith('keras.models: not imported yet\n')
+                          'keras.models: ' + shown]
 
 
 def test_status_without_keras_says_so(monkeypatch):
@@ -204,17 +154,13 @@ def test_status_of_a_keras_that_cannot_be_imported_says_why(monkeypatch):
     assert 'cannot be imported: ModuleNotFoundError: ' in run('status').output
 
 
-def test_status_hides_what_importing_keras_writes():
-    """Also if Python buffers it, as version 3.7 does with a pipe."""
-    _, _, err = run_process('status', PYTHONUNBUFFERED='')
+@pytest.mark.parametrize('environment, state', [
+    ({}, ': active ('), ({'KERAS_CLONE': 'off'}, ': off (KERAS_CLONE=off)')])
+def test_status_in_a_process_of_its_own(environment, state):
+    """It hides what importing Keras writes, also if Python buffers it."""
+    status, out, err = run_process('status', PYTHONUNBUFFERED='', **environment)
+    assert (status, out.count(state)) == (0, 3)
     assert 'Using ' not in err
-
-
-def test_status_in_a_process_of_its_own():
-    status, out, _ = run_process('status')
-    assert (status, out.count(': active (')) == (0, 3)
-    status, out, _ = run_process('status', KERAS_CLONE='off')
-    assert (status, out.count(': off (KERAS_CLONE=off)')) == (0, 3)
 
 
 @pytest.mark.parametrize('own', [None, '1'])
@@ -230,7 +176,6 @@ def test_the_level_of_messages_may_be_chosen(own):
 
 
 # check: what is printed
-
 
 def test_table_fits_80_columns_and_ends_with_the_counts(rows, overlay, monkeypatch):
     monkeypatch.setenv('COLUMNS', '80')
@@ -270,12 +215,12 @@ def test_differences_are_printed_on_request(rows, overlay):
         '1 model: released clone_model faithful for 0, keras-clone for 0.']
 
 
-def test_differences_of_the_gallery_are_not_printed_by_default(rows, overlay):
-    assert 'bidirectional_1: one' not in run('check').output
-
-
-def test_differences_of_a_model_of_the_user_are_printed(rows, overlay, models):
-    assert 'bidirectional_1: one' in run('check', 'some_models:wrong').output
+@pytest.mark.parametrize('model, printed', [
+    ([], False), (['some_models:wrong'], True)],
+    ids=['of the gallery', 'of the user'])
+def test_differences_are_printed_by_default_for_a_model(rows, overlay, models, model,
+                                                        printed):
+    assert ('bidirectional_1: one' in run('check', *model).output) == printed
 
 
 def test_switched_off_the_released_function_is_the_active_one(rows, overlay):
@@ -329,7 +274,6 @@ def test_progress_bar_is_for_several_models_on_a_terminal(
 
 # check: what is checked
 
-
 def test_gallery_is_chosen_from_by_name_or_description(overlay):
     def names(only):
         return [subject.name for subject in subjects.chosen(None, only)]
@@ -352,19 +296,10 @@ def test_descriptions_of_the_gallery_leave_room_for_the_rest_of_the_table():
         assert len(subject.text) <= 33
 
 
-def test_function_in_the_current_folder_is_checked(models, overlay):
-    assert found('some_models:Makers.dense')['outcome'] == 'faithful'
-
-
-def test_function_that_returns_inputs_as_well_is_checked(models, overlay):
-    assert found('some_models:offset')['outcome'] == 'faithful'
-
-
-def test_file_is_checked(models, overlay):
-    from keras.layers import Dense
-    from keras.models import Sequential
-    Sequential([Dense(2, input_shape=(3,))]).save('dense.h5')
-    assert found('dense.h5')['outcome'] == 'faithful'
+@pytest.mark.parametrize('name', ['Makers.dense', 'offset'],
+                         ids=['a model', 'a model and inputs'])
+def test_function_in_the_current_folder_is_checked(models, overlay, name):
+    assert found('some_models:' + name)['outcome'] == 'faithful'
 
 
 @pytest.mark.parametrize('arguments, message', [
@@ -421,14 +356,6 @@ def test_wrong_arguments_are_refused_before_keras_is_imported(monkeypatch,
     assert 'NoneType' not in done.output
 
 
-def test_extension_of_a_file_may_be_in_capitals(models, overlay):
-    from keras.layers import Dense
-    from keras.models import Sequential
-    Sequential([Dense(2, input_shape=(3,))]).save('dense.h5')
-    os.rename('dense.h5', 'DENSE.H5')
-    assert found('DENSE.H5')['outcome'] == 'faithful'
-
-
 def test_model_of_tf_keras_is_named(models, overlay, monkeypatch):
     class Model:
         pass
@@ -441,80 +368,6 @@ def test_model_of_tf_keras_is_named(models, overlay, monkeypatch):
         'of tf.keras, not of `import keras`.')
 
 
-def test_error_with_a_file_says_what_to_do_about_custom_layers(models, overlay):
-    from keras.layers import Dense
-    from keras.models import Sequential
-
-    class Custom(Dense):
-        pass
-
-    Sequential([Custom(2, input_shape=(3,))]).save('own.h5')
-    assert found('own.h5')['error'] == (
-        'own.h5: The model cannot be built: ValueError: Unknown layer: Custom. A '
-        'file holds no custom layers and functions: write a function that loads the '
-        'file with `custom_objects`, and name it: package.module:function.')
-    (models / 'loads.py').write_text('from keras.models import load_model\n'
-                                     'def load():\n'
-                                     '    return load_model("own.h5")\n')
-    assert found('loads:load')['error'] == (
-        'loads:load: The model cannot be built: ValueError: Unknown layer: Custom '
-        f'({models / "loads.py"}, line 3).')
-
-
-def test_error_with_a_file_says_what_to_do_about_global_names(models, overlay):
-    (models / 'named.py').write_text(
-        'from keras.layers import Lambda\n'
-        'from keras.models import Sequential\n'
-        'OFFSET = 3\n'
-        'def build():\n'
-        '    return Sequential([Lambda(lambda x: x + OFFSET, input_shape=(3,))])\n'
-        'def load():\n'
-        '    model = build()\n'
-        '    model.load_weights("named.h5")\n'
-        '    return model\n'
-        'if __name__ == "__main__":\n'
-        '    build().save("named.h5")\n')
-    subprocess.check_call([sys.executable, 'named.py'],
-                          env=dict(os.environ, PYTHONPATH=ROOT))
-    assert found('named.h5')['error'].endswith(
-        ": NameError: name 'OFFSET' is not defined. A file holds none of the names "
-        'that a `Lambda` uses: write a function that builds the model and calls '
-        '`load_weights` with the file, and name it: package.module:function.')
-    assert found('named:load')['outcome'] == 'faithful'
-
-
-def test_error_with_a_file_of_weights_says_what_to_do(models, overlay):
-    from keras.layers import Dense
-    from keras.models import Sequential
-    Sequential([Dense(2, input_shape=(3,))]).save_weights('weights.h5')
-    assert ('It may hold only weights: write a function that builds the model'
-            in found('weights.h5')['error'])
-
-
-@pytest.mark.parametrize('code, place', [
-    ('import json\n\njson.loads("{")', 3), ('\nno_such_name', 2)])
-def test_error_names_the_line_of_the_user(models, overlay, code, place):
-    path = models / 'fails.py'
-    path.write_text(code)
-    assert found('fails:make')['error'].endswith(f' ({path}, line {place})')
-    sys.modules.pop('fails', None)
-    path.write_text('def make():\n    ' + code.replace('\n', '\n    '))
-    os.utime(path, (0, 0))  # Python compares times to see what is compiled.
-    assert found('fails:make')['error'].endswith(f' ({path}, line {place + 1}).')
-    sys.modules.pop('fails', None)
-
-
-@pytest.mark.parametrize('written', [0, 1000])
-def test_error_with_a_damaged_file_has_no_advice(models, overlay, written):
-    from keras.layers import Dense
-    from keras.models import Sequential
-    Sequential([Dense(2, input_shape=(3,))]).save('dense.h5')
-    (models / 'cut.h5').write_bytes((models / 'dense.h5').read_bytes()[:written])
-    error = found('cut.h5')['error']
-    assert error.startswith('cut.h5: The model cannot be built: OSError: ')
-    assert 'function' not in error
-
-
 def test_check_without_keras_says_what_to_install(monkeypatch):
     monkeypatch.setattr(keras_clone, 'keras_release', lambda: None)
     for version, wanted in [((3, 7), 'keras==2.3.1'), ((3, 11), 'keras')]:
@@ -523,7 +376,6 @@ def test_check_without_keras_says_what_to_install(monkeypatch):
 
 
 # check: with the released function
-
 
 def test_errors_of_both_processes_are_reported():
     status, out, err = run_process('check', 'no_such.h5')
@@ -586,11 +438,10 @@ def test_gallery_shows_what_the_released_function_does():
 
 # check: what goes wrong
 
-
 @pytest.mark.once
 @pytest.mark.parametrize('function, message', [
-    ('exit', 'The check was ended by SystemExit: 0 ({}, line 29).'),
-    ('raise_interrupt', 'The check was ended by KeyboardInterrupt ({}, line 9).'),
+    ('exit', 'The check was ended by SystemExit: 0 ({}, line 19).'),
+    ('raise_interrupt', 'The check was ended by KeyboardInterrupt ({}, line 7).'),
     ('return_three', 'hostile:return_three: Expected a function that returns a '
                      'Keras `Model`, it returned (<keras'),
     ('end', 'The process that builds and clones the model ended early, with exit '
@@ -659,13 +510,6 @@ def test_nothing_is_written_to_stderr(models):
     assert (status, err) == (0, '')
 
 
-def test_modules_of_the_current_folder_replace_no_others(models):
-    for name in ('random', 'rich', 'click', 'h5py', 'numpy', 'keras'):
-        (models / (name + '.py')).write_text('raise ValueError')
-    status, _, err = run_process('check', 'some_models:Makers.dense', cwd=models)
-    assert status == 0, err
-
-
 def test_module_of_the_current_folder_is_preferred_to_an_installed_one(
         models, overlay, monkeypatch):
     (models / 'installed').mkdir()
@@ -690,23 +534,19 @@ def test_streams_may_be_closed_or_full(models, redirected, status):
 @pytest.mark.once
 def test_deleted_current_folder_is_an_error(models):
     (models / 'deleted').mkdir()
-    process = 'cd deleted && rmdir ../deleted && exec "$@"'
-    done = subprocess.run(
-        ['sh', '-c', process, 'sh', sys.executable, '-m', 'keras_clone', 'check',
-         'some_models:Makers.dense'], env=dict(os.environ, PYTHONPATH=ROOT),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    status, out, err = run_process(
+        'check', 'some_models:Makers.dense', cwd=models,
+        before='cd deleted && rmdir ../deleted')
     # Python 3.7 starts a shell, which complains, too.
-    assert (done.returncode, done.stdout, done.stderr.splitlines()[-1]) == (
+    assert (status, out, err.splitlines()[-1]) == (
         2, '', 'Error: The current folder does not exist: change to another one.')
-    assert 'Traceback' not in done.stderr
+    assert 'Traceback' not in err
 
 
 @pytest.mark.once
 @pytest.mark.parametrize('arguments', [['./--x.h5'], ['--', '--x.h5']])
 def test_name_of_a_file_may_begin_with_dashes(models, arguments):
-    from keras.layers import Dense
-    from keras.models import Sequential
-    Sequential([Dense(2, input_shape=(3,))]).save('--x.h5')
+    save_dense('--x.h5')
     status, out, err = run_process('check', *arguments, cwd=models)
     assert (status, err) == (0, '')
     assert '--x.h5  faithful  faithful' in out
@@ -714,9 +554,7 @@ def test_name_of_a_file_may_begin_with_dashes(models, arguments):
 
 @pytest.mark.once
 def test_file_is_named_in_ascii_where_nothing_else_can_be_written(models):
-    from keras.layers import Dense
-    from keras.models import Sequential
-    Sequential([Dense(2, input_shape=(3,))]).save('\u2603.h5')
+    save_dense('\u2603.h5')
     status, out, err = run_process('check', '\u2603.h5', cwd=models,
                                    PYTHONIOENCODING='ascii')
     if sys.version_info < (3, 7):
@@ -748,7 +586,6 @@ def test_signal_ends_both_processes(models, send, number, status):
 
 
 # check: files that hold code
-
 
 def save_lambdas():
     from keras.layers import Dense, Lambda, Reshape, TimeDistributed
@@ -785,6 +622,11 @@ def test_files_without_byte_code_are_not_warned_of(models, capsys):
 
 # python -m keras_clone
 
+def exit_status_of_main():
+    with pytest.raises(SystemExit) as exit:
+        package_main.main()
+    return exit.value.code
+
 
 @pytest.mark.parametrize('package', ['click', 'rich'])
 def test_missing_package_is_named(monkeypatch, capsys, package):
@@ -792,9 +634,7 @@ def test_missing_package_is_named(monkeypatch, capsys, package):
     for name in [package] + parts:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(sys.modules, 'keras_clone.check.commands')
-    with pytest.raises(SystemExit) as exit:
-        package_main.main()
-    assert exit.value.code == 2
+    assert exit_status_of_main() == 2
     assert capsys.readouterr().err == (
         f'Error: keras-clone needs {package} for its commands. Install it with: '
         'pip install click rich\n')
@@ -803,9 +643,7 @@ def test_missing_package_is_named(monkeypatch, capsys, package):
 def test_other_import_errors_are_not_hidden(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, 'platform', None)
     monkeypatch.delitem(sys.modules, 'keras_clone.check.commands')
-    with pytest.raises(SystemExit) as exit:
-        package_main.main()
-    assert exit.value.code == 2
+    assert exit_status_of_main() == 2
     err = capsys.readouterr().err
     assert err.startswith('Error: ModuleNotFoundError: ') and 'platform' in err
 
@@ -824,16 +662,13 @@ def test_importing_the_command_fails_without_a_traceback(monkeypatch, capsys, ra
     monkeypatch.delitem(sys.modules, 'keras_clone.check.commands')
     monkeypatch.delattr('keras_clone.check.commands')
     monkeypatch.setattr(sys, 'meta_path', [Finder] + sys.meta_path)
-    with pytest.raises(SystemExit) as exit:
-        package_main.main()
-    assert (exit.value.code, capsys.readouterr().err) == (status, message)
+    assert exit_status_of_main() == status
+    assert capsys.readouterr().err == message
 
 
 def test_package_runs_as_a_module(monkeypatch, capsys):
     monkeypatch.setattr(sys, 'argv', ['keras_clone', '--version'])
-    with pytest.raises(SystemExit) as exit:
-        package_main.main()
-    assert exit.value.code == 0
+    assert exit_status_of_main() == 0
     assert capsys.readouterr().out == ('keras-clone, version %s\n'
                                        % keras_clone.__version__)
 

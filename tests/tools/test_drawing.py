@@ -1,8 +1,7 @@
 """The pictures that `keras-clone check MODEL --svg FILE` draws."""
+import json
 import os
 import re
-import subprocess
-import sys
 from xml.etree import ElementTree
 
 import pytest
@@ -12,33 +11,17 @@ from keras_clone.check import commands, drawing
 from keras_clone.check.columns import LARGEST, SURROUNDINGS, columns_of
 from keras_clone.check.drawing import Clone
 from keras_clone.check.layout import BOX, Layout
+from running import run_process
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SVG = '{http://www.w3.org/2000/svg}'
 
 MODELS = '''
 import numpy
 from keras.layers import Dense, Embedding, Input, Lambda, SimpleRNN
 from keras.models import Model, Sequential
-
-
-def shared():
-    x = Input((4,))
-    dense = Dense(4)
-    return Model(x, dense(dense(x)))
-
-
-def shared_with_nested():
-    x = Input((4,))
-    dense = Dense(4)
-    return Model(x, Sequential([dense])(dense(x)))
-
-
 def masked():
     x = Input((4,))
     return Model(x, SimpleRNN(2)(Embedding(10, 3, mask_zero=True)(x)))
-
-
 def with_global_name():
     return Sequential([Dense(3, input_shape=(4,)),
                        Lambda(lambda x: x * numpy.float32(2))])
@@ -47,11 +30,9 @@ def with_global_name():
 
 def call(name, *inputs, **more):
     """Returns a call for an outline; an input is a pair (number of a call, mask)."""
-    found = {'name': name, 'kind': name.title(), 'call': 1, 'calls': 1,
-             'shares_with': [],
-             'inputs': [{'of': i, 'output': 0, 'mask': mask} for i, mask in inputs]}
-    found.update(more)
-    return found
+    return {'name': name, 'kind': name.title(), 'call': 1, 'calls': 1,
+            'shares_with': [], 'inputs': [
+                {'of': i, 'output': 0, 'mask': mask} for i, mask in inputs], **more}
 
 
 def chain(length):
@@ -72,7 +53,6 @@ MASKED = [call('input'), call('embedding', (0, False)), call('rnn', (1, True))]
 
 
 # What is shown
-
 
 def test_an_equal_clone_has_no_difference():
     model, clone = columns(MASKED, MASKED, 'faithful')
@@ -192,7 +172,6 @@ def test_a_model_that_is_not_built_is_said_to_be_so():
 
 # Large models
 
-
 def test_a_model_of_40_layers_is_shown_whole():
     assert 40 <= LARGEST
     assert len(columns(chain(LARGEST), chain(LARGEST))[0].boxes) == LARGEST
@@ -225,7 +204,6 @@ def test_both_clones_differences_are_shown():
 
 
 # Where it is drawn
-
 
 def test_calls_are_below_what_they_depend_on_in_whatever_order_they_are_given():
     links = [('a', 'b'), ('b', 'c'), ('a', 'c'), ('d', 'c')]
@@ -265,7 +243,6 @@ def test_inputs_are_drawn_in_their_order():
 
 
 # SVG
-
 
 def drawn(model, *clones):
     return ElementTree.fromstring(drawing.draw('<model> & more', model, clones))
@@ -328,19 +305,10 @@ def test_everything_is_within_the_picture():
 
 # The command
 
-
 @pytest.fixture
 def models(tmp_path):
     (tmp_path / 'drawn_models.py').write_text(MODELS)
     return tmp_path
-
-
-def check(folder, *arguments, **environment):
-    path = os.pathsep.join(filter(None, [os.environ.get('PYTHONPATH'), ROOT]))
-    return subprocess.run(
-        [sys.executable, '-m', 'keras_clone', 'check'] + list(arguments),
-        cwd=str(folder), env=dict(os.environ, PYTHONPATH=path, **environment),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
 
 
 def headings(path):
@@ -350,8 +318,9 @@ def headings(path):
 
 @pytest.mark.once
 def test_the_command_draws_the_model_and_both_clones(models):
-    done = check(models, 'drawn_models:with_global_name', '--svg', 'picture.svg')
-    assert done.returncode == 0, done.stderr
+    status, _, err = run_process('check', 'drawn_models:with_global_name', '--svg',
+                                 'picture.svg', cwd=models)
+    assert status == 0, err
     picture = (models / 'picture.svg').read_text(encoding='utf-8')
     assert headings(models / 'picture.svg') == [
         'The model', 'Keras 2.2.4, as released', 'With the overlay']
@@ -361,15 +330,16 @@ def test_the_command_draws_the_model_and_both_clones(models):
 
 
 def test_with_json_the_outlines_are_not_printed(models):
-    import json
-    done = check(models, 'drawn_models:masked', '--json', '--svg', 'picture.svg')
-    row, = json.loads(done.stdout)['models']
+    _, out, _ = run_process('check', 'drawn_models:masked', '--json', '--svg',
+                            'picture.svg', cwd=models)
+    row, = json.loads(out)['models']
     assert 'outlines' not in row['released'] and 'outlines' not in row['active']
     assert 'with its mask' in (models / 'picture.svg').read_text(encoding='utf-8')
 
 
 def test_switched_off_only_the_released_clone_is_drawn(models):
-    check(models, 'drawn_models:masked', '--svg', 'picture.svg', KERAS_CLONE='off')
+    run_process('check', 'drawn_models:masked', '--svg', 'picture.svg', cwd=models,
+                KERAS_CLONE='off')
     assert len(headings(models / 'picture.svg')) == 2
 
 
@@ -406,77 +376,3 @@ def test_an_error_while_writing_is_one_line_after_the_results(monkeypatch, tmp_p
         '1 model: released clone_model faithful for 1, keras-clone for 1.',
         'Error: --svg should be an .svg file that can be written. Found: a.svg, '
         'Is a directory.']
-
-
-# Outlines of real models
-
-
-@pytest.fixture
-def outline_of(models, monkeypatch):
-    """Returns the outline of one of the models."""
-    from keras_clone.check.graphs import graphs
-    from keras_clone.check.outline import outline
-    namespace = {}
-    exec(MODELS, namespace)
-
-    def describe(name):
-        with graphs.fresh_state():
-            return outline(namespace[name]())
-    return describe
-
-
-def test_an_outline_has_masks(outline_of):
-    assert [each['inputs'] for each in outline_of('masked')] == [
-        [], [{'of': 0, 'output': 0, 'mask': False}],
-        [{'of': 1, 'output': 0, 'mask': True}]]
-
-
-def test_an_outline_numbers_the_calls_of_a_layer(outline_of):
-    assert [(each['kind'], each['call'], each['calls'])
-            for each in outline_of('shared')] == [
-        ('InputLayer', 1, 1), ('Dense', 1, 2), ('Dense', 2, 2)]
-
-
-def test_an_outline_names_what_a_nested_model_shares(outline_of):
-    calls = {each['kind']: each for each in outline_of('shared_with_nested')}
-    dense, nested = calls['Dense'], calls['Sequential of Dense']
-    assert nested['shares_with'] == [dense['name']]
-    assert dense['shares_with'] == [nested['name']]
-
-
-@pytest.mark.once
-def test_a_faithful_clone_has_the_outline_of_the_model():
-    from keras.models import clone_model
-    from keras_clone.check import gallery
-    from keras_clone.check.outline import outlines
-    for build in gallery.MODELS:
-        found = outlines(build, clone_model, 'faithful')
-        assert found['clone'] == found['model'], build.__name__
-
-
-def test_a_clone_that_cannot_be_made_has_no_outline():
-    from keras_clone.check.outline import outlines
-    namespace = {}
-    exec(MODELS, namespace)
-
-    def fail(model):
-        raise ValueError
-
-    found = outlines(namespace['masked'], fail, 'crash')
-    assert found['clone'] is None
-    assert len(found['model']) == 3
-    assert outlines(namespace['masked'], lambda model: 3, 'other graph') == found
-
-
-def test_of_a_clone_that_clones_only_once_the_second_one_is_described():
-    from keras import models
-    from keras_clone.check.outline import outlines
-    namespace, cloned = {}, []
-    exec(MODELS, namespace)
-
-    def clone_model(model):
-        cloned.append(model)
-        return models.clone_model(model)
-
-    outlines(namespace['masked'], clone_model, 'clones only once')
-    assert len(cloned) == 2

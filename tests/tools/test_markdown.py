@@ -7,6 +7,8 @@ from contribute.markdown import unwrapped
 @pytest.mark.once
 @pytest.mark.parametrize('text, expected', [
     ('One line\nand another.\n', 'One line and another.\n'),
+    ('# A\nb\nc\n\nd\n', '# A\nb c\n\nd\n'), ('a\n- b\n- c\n', 'a\n- b\n- c\n'),
+    ('a\n```\nb\nc\n```\nd\n', 'a\n```\nb\nc\n```\nd\n'), ('- a\nb\n', '- a b\n'),
     ('One\ntwo\nthree\n\nfour\nfive\n', 'One two three\n\nfour five\n'),
     ('# A heading\nand text\n', '# A heading\nand text\n'),
     ('- an item\n  goes on\n- another\n', '- an item goes on\n- another\n'),

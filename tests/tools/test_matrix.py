@@ -28,6 +28,16 @@ def results(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture
+def record(results, monkeypatch):
+    """The command `record`, for the data and the page in the folder."""
+    (results / 'data').mkdir()
+    monkeypatch.setattr(records, 'FOLDER', str(results / 'data'))
+    monkeypatch.setattr(pages, 'ROOT', str(results))
+    monkeypatch.setattr(matrix, 'PAGE', 'page.md')
+    return matrix.command.commands['record'].callback
+
+
 def test_tests_that_raise_outside_of_the_test_count_as_failed(tmp_path):
     (tmp_path / 'report.xml').write_text(REPORT)
     assert matrix.counts(str(tmp_path / 'report.xml')) == {
@@ -48,12 +58,7 @@ def test_summary_is_a_line_with_the_versions_and_the_figures(results):
 
 
 def test_new_build_of_keras_replaces_the_one_that_an_environment_had_before(
-        results, monkeypatch):
-    (results / 'data').mkdir()
-    monkeypatch.setattr(records, 'FOLDER', str(results / 'data'))
-    monkeypatch.setattr(pages, 'ROOT', str(results))
-    monkeypatch.setattr(matrix, 'PAGE', 'page.md')
-    record = matrix.command.commands['record'].callback
+        results, record):
     for release in '3.16.0.dev2', '3.16.0.dev10':
         result = json.loads((results / 'a.json').read_text())
         result['versions']['keras'] = release
@@ -63,12 +68,7 @@ def test_new_build_of_keras_replaces_the_one_that_an_environment_had_before(
         '2.2.4', '3.16.0.dev10']
 
 
-def test_recorded_results_take_the_place_of_earlier_ones(results, monkeypatch):
-    (results / 'data').mkdir()
-    monkeypatch.setattr(records, 'FOLDER', str(results / 'data'))
-    monkeypatch.setattr(pages, 'ROOT', str(results))
-    monkeypatch.setattr(matrix, 'PAGE', 'page.md')
-    record = matrix.command.commands['record'].callback
+def test_recorded_results_take_the_place_of_earlier_ones(results, record):
     record()
     record()
     assert len(records.read(matrix.DATA)) == 2

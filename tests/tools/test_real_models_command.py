@@ -71,8 +71,11 @@ def judge(monkeypatch, code):
     return judging.Judge('package', 'on', records.ROOT, seconds=1)
 
 
-def test_a_model_that_takes_too_long_is_reported_as_such(monkeypatch):
+def test_a_model_that_takes_too_long_is_reported_and_the_next_one_is_judged(
+        monkeypatch):
     slow = judge(monkeypatch, 'judging.limit(1)\nwhile True: pass')
+    assert slow.outcome_of('model')[0] == judging.TOO_SLOW
+    assert slow.models == ['model']
     assert slow.outcome_of('model')[0] == judging.TOO_SLOW
     slow.end()
 
@@ -82,14 +85,6 @@ def test_a_model_with_which_the_process_ends_is_reported_as_such(monkeypatch):
     assert ended.outcome_of('model') == [
         judging.NOT_JUDGED, 'the process has ended with exit status 3']
     ended.end()
-
-
-def test_the_models_after_one_that_takes_too_long_are_judged(monkeypatch):
-    slow = judge(monkeypatch, 'judging.limit(1)\nwhile True: pass')
-    slow.outcome_of('model')
-    assert slow.models == ['model']
-    assert slow.outcome_of('model')[0] == judging.TOO_SLOW
-    slow.end()
 
 
 def test_a_package_that_cannot_be_imported_is_named_with_the_reason(monkeypatch):

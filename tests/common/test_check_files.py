@@ -1,0 +1,148 @@
+"""`keras-clone check` with files, and with modules that the user has written."""
+import os
+import subprocess
+import sys
+
+import pytest
+from keras import layers
+from keras.models import Model
+
+from major_versions import IS_KERAS2
+from running import found, run_process
+
+ENDING = 'h5' if IS_KERAS2 else 'keras'
+BUILDER = '''
+from keras import layers, models
+def build():
+    print('a line on stdout')
+    x = layers.Input((2,))
+    return models.Model(x, layers.Dense(2)(x))
+'''
+WITH_GLOBAL_NAME = '''
+from keras.layers import Dense, Input, Lambda
+from keras.models import Model, load_model
+FACTOR = 3
+def build():
+    x = Input((2,))
+    return Model(x, Dense(2)(Lambda(lambda x: FACTOR * x, output_shape=(2,))(x)))
+def load():
+    return load_model('own.keras', safe_mode=False, custom_objects={'FACTOR': 3})
+def load_weights():
+    model = build()
+    model.load_weights('own.ENDING')
+    return model
+if __name__ == '__main__':
+    build().save('own.ENDING')
+'''.replace('ENDING', ENDING)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The current folder, empty."""
+    before = set(sys.modules)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, 'path', sys.path[:])
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if (tmp_path / (name + '.py')).exists():
+            del sys.modules[name]
+
+
+def once_on_keras3(test):
+    return test if IS_KERAS2 else pytest.mark.once(test)
+
+
+def model_of(layer):
+    x = layers.Input((2,))
+    return Model(x, layer(x))
+
+
+def error_with(name):
+    error = found(name)['error']
+    assert len(error.splitlines()) == 1
+    return error
+
+
+@pytest.mark.parametrize('name', ['dense.' + ENDING] + ['DENSE.H5'] * IS_KERAS2)
+def test_file_is_checked(folder, name):
+    model_of(layers.Dense(2)).save('dense.' + ENDING)
+    os.rename('dense.' + ENDING, name)
+    assert found(name)['outcome'] == 'faithful'
+
+
+def test_error_with_a_custom_layer_says_what_to_do(folder):
+    model_of(type('Custom', (layers.Dense,), {})(2)).save('own.' + ENDING)
+    message = ('Unknown layer: Custom' if IS_KERAS2 else
+               "Could not locate class 'Custom'")
+    error = error_with('own.' + ENDING)
+    assert message in error and 'safe_mode' not in error
+    assert error.endswith('that loads the file with `custom_objects`, and name it: '
+                          'package.module:function.')
+    (folder / 'loads.py').write_text('from keras.models import load_model\n'
+                                     'def load():\n'
+                                     f'    return load_model("own.{ENDING}")\n')
+    error = error_with('loads:load')
+    assert message in error and 'custom_objects' not in error.partition(message)[0]
+    assert error.endswith(f' ({folder / "loads.py"}, line 3).')
+
+
+def test_error_with_a_global_name_says_what_to_do(folder):
+    """The name is found neither with `safe_mode` nor with `custom_objects`."""
+    (folder / 'own.py').write_text(WITH_GLOBAL_NAME)
+    subprocess.check_call([sys.executable, 'own.py'])
+    assert 'calls `load_weights` with the file' in error_with('own.' + ENDING)
+    assert found('own:load_weights')['outcome'] == 'faithful'
+    if not IS_KERAS2:
+        assert "name 'FACTOR' is not defined" in error_with('own:load')
+
+
+@once_on_keras3
+def test_error_with_a_file_of_weights_says_what_to_do(folder):
+    model_of(layers.Dense(2)).save_weights('own.weights.h5')
+    assert ('It may hold only weights: write a function that builds the model'
+            in error_with('own.weights.h5'))
+
+
+@once_on_keras3
+@pytest.mark.parametrize('name, size', [('cut.h5', 0), ('cut.h5', 1000)] + [
+    ('cut.h5', 3000), ('cut.keras', 3000)] * (not IS_KERAS2))
+def test_error_with_a_damaged_file_has_no_advice(folder, name, size):
+    model_of(layers.Dense(2)).save(name)
+    with open(name, 'rb+') as file:
+        file.truncate(size)
+    error = error_with(name)
+    assert error.startswith(f'{name}: The model cannot be built: ')
+    assert 'safe_mode' not in error and 'function' not in error
+
+
+@once_on_keras3
+@pytest.mark.skipif(IS_KERAS2, reason='Keras 2 has no such files')
+def test_error_with_a_damaged_file_says_that_it_exists(folder):
+    (folder / 'cut.keras').write_bytes(b'PK')
+    assert 'The file exists: it is damaged' in error_with('cut.keras')
+
+
+@once_on_keras3
+@pytest.mark.parametrize('code, place', [
+    ('import json\n\njson.loads("{")', 3), ('\nno_such_name', 2),
+    # Newer versions of Python have no file of `os` that runs.
+    ('import os\n\nos.makedirs("fails.py/folder")', 3)])
+def test_error_names_the_line_of_the_user(folder, code, place):
+    path = folder / 'fails.py'
+    path.write_text(code)
+    assert error_with('fails:make').endswith(f' ({path}, line {place})')
+    sys.modules.pop('fails', None)
+    path.write_text('def make():\n    ' + code.replace('\n', '\n    '))
+    os.utime(str(path), (0, 0))  # Python compares times to see what is compiled.
+    assert error_with('fails:make').endswith(f' ({path}, line {place + 1}).')
+
+
+@once_on_keras3
+def test_modules_of_the_current_folder_replace_no_others(folder):
+    for name in ('random', 'rich', 'click', 'h5py', 'numpy', 'keras'):
+        (folder / (name + '.py')).write_text('raise ValueError')
+    (folder / 'own.py').write_text(BUILDER)
+    status, out, err = run_process('check', 'own:build', '--json', cwd=folder)
+    assert status == 0, out + err
+    assert '"active": 1' in out
+    assert set(err.splitlines()) == {'a line on stdout'}
