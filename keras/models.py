@@ -12,8 +12,10 @@ from itertools import zip_longest
 
 from keras_clone.cloner import Cloner
 from keras_clone.recording import RECORDS
+from keras_clone.recording import changes_at_call
 from keras_clone.recording import copied
 from keras_clone.recording import first_call_of
+from keras_clone.recording import keep_changes
 from keras_clone.recording import record_of
 from keras_clone.recording import state_of
 from keras_clone.walk import ATOMS
@@ -463,10 +465,32 @@ class _Cloner(Cloner):
         if self._is_cloned(node):  # The layer holds what is computed from it.
             return
         self._add_losses_as_called(node.outbound_layer)
+        changed = self._set_as_called(layer, node)
         with self._trainable_as_called(node.outbound_layer):
             new_node = self.called(node.outbound_layer, layer, inputs,
                                    [unpack_singleton(inputs)], arguments)
+        if changed:
+            keep_changes(layer, layer._inbound_nodes.index(new_node), changed)
         self._map_outputs(node, new_node)
+
+    def _set_as_called(self, clone, node):
+        """Sets what the user changed between calls as it was in the call of a node.
+
+        # Returns
+            What was set, in the format of `changes_at_call`.
+        """
+        layer, changed = node.outbound_layer, {}
+        changes = changes_at_call(layer, layer._inbound_nodes.index(node))
+        if changes:  # In the original, it was built before that.
+            self.build(layer, clone)
+        for key, (each, held) in changes.items():
+            if key in self.layer_map:
+                new = self.layer_map[key]
+                for name, value in held.items():
+                    self.set_if_other(each, new, name, value)
+                changed[id(new)] = new, {name: copied(vars(new)[name])
+                                         for name in held if name in vars(new)}
+        return changed
 
     @contextlib.contextmanager
     def _trainable_as_called(self, network):

@@ -359,9 +359,14 @@ class Cloner:
             if _is_attribute(layer, name):
                 with contextlib.suppress(AttributeError):  # A property to be read.
                     value = held[name] if name in held else getattr(layer, name)
-                    new = getattr(clone, name, MISSING)
-                    if self._differ(value, new) and not self.is_call_result(value):
-                        self._set_as_in(layer, clone, name, value, new)
+                    self.set_if_other(layer, clone, name, value)
+
+    def set_if_other(self, layer, clone, name, value):
+        """Sets an attribute of a clone, if it differs, to the counterpart of a value
+        that it had in the layer."""
+        new = getattr(clone, name, MISSING)
+        if self._differ(value, new) and not self.is_call_result(value):
+            self._set_as_in(layer, clone, name, value, new)
 
     def _changes_of(self, layer, clone):
         """Returns the names of the settings in which a new layer differed."""

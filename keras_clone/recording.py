@@ -21,10 +21,12 @@ from keras_clone.walk import attributes_of
 from keras_clone.walk import content_of
 from keras_clone.walk import holds_atoms
 from keras_clone.walk import is_opaque_class
+from keras_clone.walk import is_plain
 from keras_clone.walk import unwrapped
 
 _ARGUMENTS, _FIRST_CALL = '_constructor_arguments', '_attributes_at_first_call'
-RECORDS = frozenset([_ARGUMENTS, _FIRST_CALL])  # The attributes set here.
+_LATER_CALLS = '_attributes_at_later_calls'
+RECORDS = frozenset([_ARGUMENTS, _FIRST_CALL, _LATER_CALLS])  # Set here.
 _DICTS = {dict, OrderedDict, defaultdict, Counter}
 _COLLECTIONS = {list, tuple, set, deque}
 _LARGE = 2 ** 16  # Bytes. Larger arrays are not kept alive.
@@ -111,6 +113,24 @@ class FirstCall:
 
     def __reduce__(self):
         return type(None), ()
+
+
+class LaterCalls:
+    """What was changed in a layer, and in those that it holds, since they were first
+    called.
+
+    # Attributes
+        owner: the `id` of the layer: `copy.copy` of it has the same `LaterCalls`.
+        changes: dict {number of the call: dict {id of a layer: (layer, dict
+            {name of an attribute: value})}}.
+    """
+
+    __slots__ = ('owner', 'changes')
+
+    def __init__(self, layer):
+        self.owner, self.changes = id(layer), {}
+
+    __deepcopy__, __reduce__ = FirstCall.__deepcopy__, FirstCall.__reduce__
 
 
 class LargeArray(weakref.ref):
@@ -242,6 +262,81 @@ def keep_first_call(layer, attributes, with_closures=False):
                     dict(attributes_of(each)), first.objects[id(each)][1])
         if with_closures:
             _keep_closures(layer)
+
+
+def keep_later_call(layer, number):
+    """Keeps what the user has changed in a layer, and in those that it holds, since
+    they were first called, if there is anything: plain data, functions and arrays.
+
+    # Arguments
+        layer: a layer or a model that is about to be called.
+        number: the number of its calls until now.
+    """
+    changes, waiting = {}, [layer]
+    for each in waiting:  # The list may grow in the loop.
+        first, current = first_call_of(each), vars(each)
+        if first is None:
+            waiting += getattr(each, 'layers', ())
+        elif id(each) not in changes:
+            changes[id(each)] = each, {
+                name: copied(current[name], _own_array)
+                for name, former in first.attributes.items()
+                if name in current and _is_changed(former, current[name])}
+            waiting += [held for name in first.attributes
+                        for held in leaves(current.get(name)) if is_recorded(held)]
+    changes = {key: (each, held) for key, (each, held) in changes.items() if held}
+    if changes or _later_calls_of(layer):
+        keep_changes(layer, number, changes)
+
+
+def keep_changes(layer, number, changes):
+    """Keeps what had been changed in a layer when it was called.
+
+    # Arguments
+        number: the number of the call.
+        changes: dict in the format of the values of `LaterCalls.changes`.
+    """
+    known = _later_calls_of(layer)
+    if known is None:
+        known = vars(layer)[_LATER_CALLS] = LaterCalls(layer)
+    known.changes[number] = changes
+
+
+def _is_changed(former, value):
+    if value is former or not (is_plain(value) or isinstance(
+            value, (np.ndarray, *FUNCTIONS))):
+        return False
+    with contextlib.suppress(Exception):  # Of a class of the user, or the backend.
+        return not np.array_equal(former, value) if isinstance(
+            value, np.ndarray) else bool(former != value)
+    return True
+
+
+def _later_calls_of(layer):
+    known = vars(layer).get(_LATER_CALLS)
+    return known if known is not None and known.owner == id(layer) else None
+
+
+def changes_at_call(layer, number):
+    """Returns the attributes that were changed between the calls of a layer, in it and
+    in the layers that it holds, as they were in one of the calls.
+
+    # Arguments
+        number: the number of that call.
+
+    # Returns
+        A dict in the format of the values of `LaterCalls.changes`.
+    """
+    known, found = _later_calls_of(layer), {}
+    for changes in known.changes.values() if known else ():
+        for key, (each, held) in changes.items():
+            first = first_call_of(each)
+            former = first.existing()[0] if first is not None else {}
+            found.setdefault(key, (each, {}))[1].update(
+                {name: former[name] for name in held if name in former})
+    for key, (_, held) in (known.changes.get(number, {}) if known else {}).items():
+        found[key][1].update(held)
+    return found
 
 
 def keep_first_call_with(layer, attributes):

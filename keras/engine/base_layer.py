@@ -14,6 +14,7 @@ from keras_clone.generated_names import repeated
 from keras_clone.recording import RECORDS
 from keras_clone.recording import STATE
 from keras_clone.recording import keep_first_call
+from keras_clone.recording import keep_later_call
 from keras_clone.recording import record
 from keras_clone.recording import setting
 
@@ -42,6 +43,8 @@ def _attributes(layer):
 @functools.wraps(_released_call)
 def _call(self, *args, **kwargs):
     keep_first_call(self, _attributes, with_closures=True)
+    if self._inbound_nodes:
+        keep_later_call(self, len(self._inbound_nodes))
     return _released_call(self, *args, **kwargs)
 
 

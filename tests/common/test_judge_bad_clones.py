@@ -417,10 +417,10 @@ if not IS_KERAS2:
     })
 
 
-# On Keras 2, only TensorFlow tells which random numbers it draws, and computes
+# On Keras 2, only TensorFlow 1 tells which random numbers it draws, and computes
 # gradients without compiling them for long.
 NEEDS_TENSORFLOW = {'gradient is stopped', 'rate that no config has is lost'}
-HAS_ALL = not IS_KERAS2 or keras.backend.backend() == 'tensorflow'
+HAS_ALL = not IS_KERAS2 or IS_TENSORFLOW1
 
 
 @pytest.mark.parametrize('name', [
