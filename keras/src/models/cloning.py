@@ -42,6 +42,7 @@ from keras.src.backend.common.name_scope import current_path
 from keras.src.constraints import Constraint
 from keras.src.dtype_policies import DTypePolicyMap
 from keras.src.initializers import Initializer
+from keras.src.layers import Identity
 from keras.src.layers import Input
 from keras.src.layers import InputLayer
 from keras.src.layers import Layer
@@ -775,8 +776,11 @@ def _keras_base(cls):
 @functools.lru_cache(maxsize=None)
 def _set_by_keras(base):
     """Returns the names of the attributes that Keras itself sets on a layer."""
-    x = Input(tensor=backend.KerasTensor((), name="x"), name="x")
-    arguments = (x, x) if issubclass(base, Function) else ()
+    arguments = ()
+    if issubclass(base, Function):
+        x = Input(tensor=backend.KerasTensor((), name="x"), name="x")
+        # Keras 3.10 refuses an input that is an output.
+        arguments = x, Identity(name="y")(x)
     names = {*vars(base(*arguments, name="x")), *RECORDS}
     return frozenset(names)
 
