@@ -318,8 +318,8 @@ def _later_calls_of(layer):
 
 
 def changes_at_call(layer, number):
-    """Returns the attributes that were changed between the calls of a layer, in it and
-    in the layers that it holds, as they were in one of the calls.
+    """Returns the attributes that were changed between the calls of a layer, in it
+    and in the layers that it holds, as they were in one of the calls.
 
     # Arguments
         number: the number of that call.
