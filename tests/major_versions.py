@@ -109,9 +109,11 @@ def assert_same_outputs(model, clone, value=ONES):
     """
     clone.set_weights(model.get_weights())
     expected = outputs_of(model, value)
-    np.testing.assert_allclose(outputs_of(clone, value), expected, rtol=1e-5)
+    np.testing.assert_allclose(outputs_of(clone, value), expected,
+                               rtol=1e-5, atol=1e-6)
     model.set_weights([weight + 1 for weight in model.get_weights()])
-    np.testing.assert_allclose(outputs_of(clone, value), expected, rtol=1e-5)
+    np.testing.assert_allclose(outputs_of(clone, value), expected,
+                               rtol=1e-5, atol=1e-6)
     return expected
 
 

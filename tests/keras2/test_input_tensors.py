@@ -40,7 +40,7 @@ def test_guard_input_from_a_tensor_is_a_placeholder_in_the_clone():
     clone = clone_model(model)
     clone.set_weights(model.get_weights())
     np.testing.assert_allclose(clone.predict(ONES), model.predict(None, steps=1),
-                               rtol=1e-5)
+                               rtol=1e-5, atol=1e-6)
 
 
 def test_placeholders_leave_no_unused_input_layer():
@@ -74,7 +74,7 @@ def test_guard_variable_as_input():
     clone = clone_model(model, input_tensors=K.variable(ONES))
     clone.set_weights(model.get_weights())
     np.testing.assert_allclose(clone.predict(None, steps=1), model.predict(ONES),
-                               rtol=1e-5)
+                               rtol=1e-5, atol=1e-6)
 
 
 def test_model_on_the_output_of_a_layer():
@@ -89,7 +89,7 @@ def test_model_on_the_output_of_a_layer():
             clone.get_layer(layer.name).set_weights(layer.get_weights())
     np.testing.assert_allclose(
         clone.predict(values),
-        model.predict([stem.predict(values[0]), values[1]]), rtol=1e-5)
+        model.predict([stem.predict(values[0]), values[1]]), rtol=1e-5, atol=1e-6)
 
 
 def test_model_on_a_tensor_with_a_mask():
@@ -106,7 +106,7 @@ def test_model_on_a_tensor_with_a_mask():
     steps = Input((3, 3))
     np.testing.assert_allclose(
         clone.predict(padded),
-        Model(steps, lstm(steps)).predict(embedded[:, :3]), rtol=1e-5)
+        Model(steps, lstm(steps)).predict(embedded[:, :3]), rtol=1e-5, atol=1e-6)
 
 
 def test_nested_model_that_shares_the_input_of_a_model_cloned_onto_a_layer():
