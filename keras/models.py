@@ -188,7 +188,8 @@ class _Cloner(Cloner):
     def generates_name(self, layer):
         record = record_of(layer)
         first = record and record.state[0].next
-        return bool(first) and first.prefix == type(layer).__name__
+        return bool(first) and first.prefix == type(layer).__name__ and (
+            layer.name.endswith(f'_{first.number}'))
 
     custom_object_scope = staticmethod(custom_object_scope)
 
@@ -480,7 +481,9 @@ class _Cloner(Cloner):
             What was set, in the format of `changes_at_call`.
         """
         layer, changed = node.outbound_layer, {}
-        changes = changes_at_call(layer, layer._inbound_nodes.index(node))
+        number = next((number for number, other in enumerate(layer._inbound_nodes)
+                       if other is node), None)  # A user may have removed it.
+        changes = changes_at_call(layer, number)
         if changes:  # In the original, it was built before that.
             self.build(layer, clone)
         for key, (each, held) in changes.items():

@@ -76,18 +76,20 @@ class FirstCall:
         built: set, the ids of the layers that it held and that were built.
         empty: set, the ids of the models that it held and that had no layers.
         attributes: dict {name: value}; containers are copies.
+        changed: dict {name: value}, those that were others after the call; None if
+            that has raised an exception.
         objects: dict {id: (object, its attributes, in the same format)}, of the
             objects of the user's classes that the layer held.
     """
 
     __slots__ = ('owner', 'state', 'was_built', 'built', 'empty', 'attributes',
-                 'objects')
+                 'changed', 'objects')
 
     def __init__(self, layer):
         self.owner, self.was_built = id(layer), layer.built
         self.state = state()
         self.built, self.empty = set(), set()
-        self.attributes, self.objects = {}, {}
+        self.attributes, self.changed, self.objects = {}, None, {}
 
     def existing(self):
         """Returns `attributes` and `objects`, without the large arrays that were
@@ -116,12 +118,12 @@ class FirstCall:
 
 
 class LaterCalls:
-    """What was changed in a layer, and in those that it holds, since they were first
-    called.
+    """What the user had changed in a layer, and in those that it holds, after their
+    first calls and before others.
 
     # Attributes
         owner: the `id` of the layer: `copy.copy` of it has the same `LaterCalls`.
-        changes: dict {number of the call: dict {id of a layer: (layer, dict
+        changes: dict {number of a call: dict {id of a layer: (layer, dict
             {name of an attribute: value})}}.
     """
 
@@ -242,10 +244,7 @@ def keep_first_call(layer, attributes, with_closures=False):
         with_closures: whether to keep what the closures of the functions among the
             arguments hold.
     """
-    known = vars(layer).get(_FIRST_CALL)
-    if known is not None and known.owner == id(layer):
-        return
-    current = attributes(layer)
+    current = None if first_call_of(layer) else attributes(layer)
     if current is not None:
         vars(layer)[_FIRST_CALL] = first = FirstCall(layer)
         held = _keep_attributes(current, first.attributes)
@@ -264,29 +263,51 @@ def keep_first_call(layer, attributes, with_closures=False):
             _keep_closures(layer)
 
 
-def keep_later_call(layer, number):
+def keep_changes_by_call(layer, layers_of):
+    """Keeps what the first call of a layer has changed in it and in those it holds.
+
+    # Arguments
+        layers_of: as for `keep_later_call`.
+    """
+    for each, held in _changes(layer, layers_of).values():
+        if first_call_of(each).changed is None:  # Else it was called before.
+            first_call_of(each).changed = held
+
+
+def keep_later_call(layer, number, layers_of):
     """Keeps what the user has changed in a layer, and in those that it holds, since
     they were first called, if there is anything: plain data, functions and arrays.
 
     # Arguments
         layer: a layer or a model that is about to be called.
         number: the number of its calls until now.
+        layers_of: function that returns the layers of a model; of any other layer,
+            an empty list.
     """
-    changes, waiting = {}, [layer]
-    for each in waiting:  # The list may grow in the loop.
-        first, current = first_call_of(each), vars(each)
-        if first is None:
-            waiting += getattr(each, 'layers', ())
-        elif id(each) not in changes:
-            changes[id(each)] = each, {
-                name: copied(current[name], _own_array)
-                for name, former in first.attributes.items()
-                if name in current and _is_changed(former, current[name])}
-            waiting += [held for name in first.attributes
-                        for held in leaves(current.get(name)) if is_recorded(held)]
-    changes = {key: (each, held) for key, (each, held) in changes.items() if held}
-    if changes or _later_calls_of(layer):
+    changes = {key: (each, held)
+               for key, (each, held) in _changes(layer, layers_of).items() if held}
+    if changes or _of_owner(layer, _LATER_CALLS):
         keep_changes(layer, number, changes)
+
+
+def _changes(layer, layers_of):
+    """Returns what differs now from when layers were first called, in the format of
+    the values of `LaterCalls.changes`."""
+    found, seen, waiting = {}, {}, [layer]
+    for each in waiting:  # The list may grow in the loop.
+        if id(each) not in seen:
+            seen[id(each)], first = each, first_call_of(each)
+            waiting += layers_of(each)
+            if first is not None:
+                former = {**first.attributes, **(first.changed or {})}
+                current = {name: vars(each)[name] for name in former
+                           if name in vars(each)}
+                found[id(each)] = each, {
+                    name: copied(value, _own_array)
+                    for name, value in current.items()
+                    if _is_changed(former[name], value)}
+                waiting += filter(is_recorded, leaves([*current.values()]))
+    return found
 
 
 def keep_changes(layer, number, changes):
@@ -296,14 +317,16 @@ def keep_changes(layer, number, changes):
         number: the number of the call.
         changes: dict in the format of the values of `LaterCalls.changes`.
     """
-    known = _later_calls_of(layer)
+    known = _of_owner(layer, _LATER_CALLS)
     if known is None:
         known = vars(layer)[_LATER_CALLS] = LaterCalls(layer)
     known.changes[number] = changes
 
 
 def _is_changed(former, value):
-    if value is former or not (is_plain(value) or isinstance(
+    if type(former) is LargeArray:
+        former = former()  # Its numbers are not compared at each call.
+    if value is former or _is_large(value) or not (is_plain(value) or isinstance(
             value, (np.ndarray, *FUNCTIONS))):
         return False
     with contextlib.suppress(Exception):  # Of a class of the user, or the backend.
@@ -312,29 +335,27 @@ def _is_changed(former, value):
     return True
 
 
-def _later_calls_of(layer):
-    known = vars(layer).get(_LATER_CALLS)
-    return known if known is not None and known.owner == id(layer) else None
-
-
 def changes_at_call(layer, number):
-    """Returns the attributes that were changed between the calls of a layer, in it
-    and in the layers that it holds, as they were in one of the calls.
+    """Returns the attributes that the user has changed between the calls of a layer,
+    in it and in the layers that it holds, as they were in one of the calls.
 
     # Arguments
         number: the number of that call.
 
     # Returns
-        A dict in the format of the values of `LaterCalls.changes`.
+        A dict in the format of the values of `LaterCalls.changes`; an empty one if
+        nothing had been changed by then.
     """
-    known, found = _later_calls_of(layer), {}
-    for changes in known.changes.values() if known else ():
+    known, found = _of_owner(layer, _LATER_CALLS), {}
+    if known is None or number not in known.changes:
+        return found
+    for changes in known.changes.values():
         for key, (each, held) in changes.items():
             first = first_call_of(each)
-            former = first.existing()[0] if first is not None else {}
+            former = {**first.existing()[0], **(first.changed or {})}
             found.setdefault(key, (each, {}))[1].update(
                 {name: former[name] for name in held if name in former})
-    for key, (_, held) in (known.changes.get(number, {}) if known else {}).items():
+    for key, (_, held) in known.changes[number].items():
         found[key][1].update(held)
     return found
 
@@ -412,8 +433,13 @@ def arguments_of(layer):
 
 def first_call_of(layer):
     """Returns the `FirstCall` of a layer, or None if it is not known."""
-    first = vars(layer).get(_FIRST_CALL)
-    return first if first is not None and first.owner == id(layer) else None
+    return _of_owner(layer, _FIRST_CALL)
+
+
+def _of_owner(layer, name):
+    """Returns a record of a layer; None if it has none, or that of another layer."""
+    kept = vars(layer).get(name)
+    return kept if kept is not None and kept.owner == id(layer) else None
 
 
 def copied(value, leaf=lambda value: value):

@@ -13,6 +13,7 @@ from keras_clone.generated_names import repeatable
 from keras_clone.generated_names import repeated
 from keras_clone.recording import RECORDS
 from keras_clone.recording import STATE
+from keras_clone.recording import keep_changes_by_call
 from keras_clone.recording import keep_first_call
 from keras_clone.recording import keep_later_call
 from keras_clone.recording import record
@@ -40,12 +41,21 @@ def _attributes(layer):
     return {name: value for name, value in vars(layer).items() if name not in own}
 
 
+def _layers_of(layer):
+    """Returns the layers of a model; of any other layer, an empty list."""
+    return layer._layers if hasattr(layer, '_is_graph_network') else []
+
+
 @functools.wraps(_released_call)
 def _call(self, *args, **kwargs):
     keep_first_call(self, _attributes, with_closures=True)
-    if self._inbound_nodes:
-        keep_later_call(self, len(self._inbound_nodes))
-    return _released_call(self, *args, **kwargs)
+    number = len(self._inbound_nodes)
+    if number:
+        keep_later_call(self, number, _layers_of)
+    outputs = _released_call(self, *args, **kwargs)
+    if not number:
+        keep_changes_by_call(self, _layers_of)
+    return outputs
 
 
 def _disable_tracking(function):

@@ -96,3 +96,64 @@ def test_clone_computes_with_what_was_set_when_a_nested_model_was_called():
     model = Sequential([inner, Dense(2)])
     inner.layers[-1].factors = [100.]
     assert_cloned(model, ONES)
+
+
+def called_twice(make):
+    """Returns a model of two calls of a layer."""
+    x, layer = Input((3,)), make()
+    return Model(x, Dense(2)(layer(layer(x))))
+
+
+class Registered(Layer):
+    """Registers itself when it is built, and computes with what is registered."""
+
+    registry = []
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.index = None
+
+    def build(self, input_shape):
+        self.registry.append(self)
+        self.index = len(self.registry) - 1
+        super().build(input_shape)
+
+    def call(self, inputs):
+        assert self.registry[self.index] is self
+        return 2. * inputs
+
+
+@pytest.mark.parametrize('make', [Steps, Registered])
+def test_guard_clone_has_its_own_number_from_build_in_each_of_two_calls(make):
+    assert_cloned(called_twice(make), ONES)
+
+
+def test_guard_clone_computes_with_what_was_changed_before_the_call_of_a_wrapper():
+    scale = Scale()
+    scale(Input((3,)))
+    scale.factors = [5.]
+    holder = TimeDistributed(scale)
+    holder(Input((4, 3)))
+    x = Input((3,))
+    assert_cloned(Model(x, Dense(2)(scale(x))), ONES)
+
+
+def test_guard_clone_of_a_layer_whose_nodes_the_user_has_removed():
+    x, dense = Input((3,)), Dense(2)
+    model = Model(x, dense(x))
+    dense._inbound_nodes = []
+    assert_cloned(model, ONES)
+
+
+def test_guard_layer_is_called_that_holds_a_new_one_with_a_number_of_layers():
+    class Counting(Layer):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.layers = 3
+
+    x, scale = Input((3,)), Scale()
+    y = scale(x)
+    scale.factors.append(Counting())
+    scale.factors.pop()
+    scale.counting = Counting()
+    assert_cloned(Model(x, Dense(2)(scale(y))), ONES)
