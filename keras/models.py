@@ -141,7 +141,7 @@ class _Cloner(Cloner):
     def __init__(self, model, layer_map=None):
         super().__init__(model, layer_map)
         self.tensor_map = {}
-        self._variables = None
+        self._variables, self._searched_pairs = {}, 0  # See `_variable_of`.
 
     def clone(self, input_tensors=None):
         """Clones the model; see `clone_model`."""
@@ -382,13 +382,16 @@ class _Cloner(Cloner):
 
     def _variable_of(self, operand):
         """Returns the weight of the model that an operand stands for, or None."""
-        if self._variables is None:
-            weights = [weight for layer in self.layers_within(self.model)
-                       for weight in self.own_state(layer)]
-            # On TensorFlow 1, a variable also has a tensor for reading it.
-            self._variables = {
-                id(tensor): weight for weight in weights for tensor in
-                (_handle(weight), getattr(weight, '_snapshot', None))}
+        # A layer connected only by a call argument is not within the model.
+        layers = [layer for layer, _ in self.pairs[self._searched_pairs:]]
+        if not self._searched_pairs:
+            layers += self.layers_within(self.model)
+        self._searched_pairs = len(self.pairs)
+        for layer in layers:
+            for weight in self.own_state(layer):
+                # On TensorFlow 1, a variable also has a tensor for reading it.
+                for each in (_handle(weight), getattr(weight, '_snapshot', None)):
+                    self._variables[id(each)] = weight
         captures = getattr(getattr(operand, 'graph', None), 'captures', [])
         handle = next((outer for outer, inner in captures if inner is operand),
                       operand)

@@ -316,6 +316,21 @@ def test_clone_has_a_loss_added_to_a_layer_of_a_nested_model(when, assert_faithf
     assert_faithful(build)
 
 
+class Shift(Layer):
+    def call(self, inputs, by):
+        return inputs + by
+
+
+def test_clone_has_a_loss_added_to_a_layer_that_only_a_call_argument_depends_on(
+        assert_faithful):
+    def build():
+        dense, x = Dense(3), Input((3,), name='x')
+        y = dense(x)
+        dense.add_loss(regularizers.l2(.1)(dense.kernel))
+        return Model(x, Shift()(x, by=2. * y))
+    assert_faithful(build)
+
+
 class Divergence(Layer):
     def build(self, input_shape):
         self.seen = self.add_weight('seen', (1,), initializer='zeros',
