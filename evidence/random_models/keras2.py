@@ -61,8 +61,9 @@ class Updates(OneShape):
         super().build(input_shape)
 
     def call(self, inputs):
-        self.add_update([backend.update_add(self.count, backend.ones((1,)))], inputs)
-        return inputs * (1. + self.count)
+        count = 1. * self.count  # In each step of training, read before the update.
+        self.add_update([backend.update(self.count, count + 1.)], inputs)
+        return inputs * (1. + count)
 
 
 OF_THE_BACKEND = {'variable': OwnVariable, 'updates': Updates}
