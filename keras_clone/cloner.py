@@ -257,7 +257,6 @@ class Cloner:
         if id(clone) not in self._clones:
             self._clones.add(id(clone))
             self.pairs.append((layer, clone))
-            self.settle()  # The layer may use weights of those that are built.
             if type(clone) is type(layer):
                 self.set_flags(layer, clone)
                 if first_call_of(layer) is not None:
@@ -293,6 +292,7 @@ class Cloner:
                 keep(clone, *self._arguments(layer))
         for layer, clone in self.pairs:
             self.build(layer, clone, is_called=False)
+        self._unsettled.clear()
         for layer, clone in self.pairs:  # The list may grow in the loop.
             self.build(layer, clone, is_called=False)
             if type(clone) is type(layer):
@@ -673,6 +673,8 @@ class Cloner:
 
     def _are_pairs(self, old, made):
         """Pairs layers and state by position; returns whether all are pairs."""
+        if old:
+            self.settle()  # They may be those of layers that are built.
         are_pairs = all([*map(self._is_pair, old, made)]) if old and made else True
         return are_pairs and len(old) == len(made)
 
