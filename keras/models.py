@@ -11,12 +11,11 @@ import functools
 from itertools import zip_longest
 
 from keras_clone.cloner import Cloner
-from keras_clone.recording import RECORDS
+from keras_clone.recording import RECORD
 from keras_clone.recording import changes_at_call
 from keras_clone.recording import copied
 from keras_clone.recording import first_call_of
 from keras_clone.recording import keep_changes
-from keras_clone.recording import record_of
 from keras_clone.recording import state_of
 from keras_clone.walk import ATOMS
 from keras_clone.walk import attributes_of
@@ -185,12 +184,6 @@ class _Cloner(Cloner):
     def is_called(self, clone):
         return first_call_of(clone) is not None
 
-    def generates_name(self, layer):
-        record = record_of(layer)
-        first = record and record.state[0].next
-        return bool(first) and first.prefix == type(layer).__name__ and (
-            layer.name.endswith(f'_{first.number}'))
-
     custom_object_scope = staticmethod(custom_object_scope)
 
     def layers_within(self, model):
@@ -248,8 +241,7 @@ class _Cloner(Cloner):
         return None  # Keras 2 does not use what it tracks to find weights.
 
     def set_flags(self, layer, clone):
-        for name in ('name', 'trainable', '_trainable', 'supports_masking',
-                     'stateful'):
+        for name in ('trainable', '_trainable', 'supports_masking', 'stateful'):
             # Not `setattr`, by which a wrapper would also set it on its layers.
             if name in vars(layer) and vars(clone).get(name) != vars(layer)[name]:
                 vars(clone)[name] = vars(layer)[name]
@@ -565,7 +557,7 @@ def _set_by_keras(is_network):
     """Returns the names of the attributes that Keras itself sets on every layer, or
     on every network."""
     # The inputs of a clone are always placeholders.
-    names = {*vars(Layer(name='layer')), *RECORDS, 'is_placeholder'}
+    names = {*vars(Layer(name='layer')), RECORD, 'is_placeholder'}
     if is_network:
         with _scratch():
             x = Input((1,), name='x')

@@ -65,9 +65,8 @@ class Cloner:
     - of a value: `is_layer`, `is_state` (a variable, or an object that owns some),
       `is_tensor`, `is_renewed` (each new layer gets a new one, from its config),
       `copied_classes` (of objects that no two models share, e.g. regularizers);
-    - of a layer: `is_graph`, `is_called`, `generates_name` (its constructor
-      does), `attributes`, `own_state`, `set_flags`, `set_attribute`, `tracked`,
-      `new_layer`, `build`, `finish_layer`;
+    - of a layer: `is_graph`, `is_called`, `attributes`, `own_state`, `set_flags`,
+      `set_attribute`, `tracked`, `new_layer`, `build`, `finish_layer`;
     - of a variable: `new_state`, `signature`; of a tensor: `tensor`, `has_clone`;
     - `layers_within` (a model) and `custom_object_scope`.
 
@@ -143,6 +142,7 @@ class Cloner:
                 layer, config, self._current(layer, changed, config),
                 [self._replayed_with, self._as_released] if changed else [], first)
         self._changes[id(clone)] = clone, {*changed}
+        _set_name(layer, clone)
         return clone
 
     def _created_as_now(self, layer, config, current, ways, default=None):
@@ -183,14 +183,12 @@ class Cloner:
         """Returns a new layer: its class is called with the same arguments."""
         if args is None:
             args, kwargs = self._arguments(layer)
-        (defaults, takes_any), name = parameters_of(type(layer)), {}
-        passed = [*[*defaults][:len(args)], *kwargs]
-        if ('name' in defaults or takes_any) and not (
-                'name' in passed or self.generates_name(layer)):
-            name['name'] = layer.name
-        # From copies: the constructor may change containers.
-        with state_of(record_of(layer)):
-            clone = type(layer)(*copied(args), **copied(kwargs), **name)
+        clone, name = _constructed(layer, args, kwargs), _first_name(layer)
+        if getattr(clone, 'name', name) != name:
+            # The user has renamed the layer, or the constructor counts.
+            with contextlib.suppress(Exception):  # It may not take a name.
+                other = _constructed(layer, args, {**kwargs, 'name': name})
+                clone = other if other.name == name else clone
         keep(clone, args, kwargs)
         return clone
 
@@ -259,6 +257,8 @@ class Cloner:
             self.pairs.append((layer, clone))
             if type(clone) is type(layer):
                 self.set_flags(layer, clone)
+                if _first_name(layer) != getattr(layer, 'name', None):
+                    _set_name(layer, clone)  # Its constructor did not know it.
                 if first_call_of(layer) is not None:
                     self._match_first_call(layer, clone)
                 self._set_changes(layer, clone, self._left_by_user(layer),
@@ -870,6 +870,24 @@ class Cloner:
             # In the original, the layer was called, so that its weights exist.
             self.build(value, clone)
         return clone
+
+
+def _constructed(layer, args, kwargs):
+    """Returns a new layer, constructed in the state of Keras of the original."""
+    with state_of(record_of(layer)):
+        # From copies: the constructor may change containers.
+        return type(layer)(*copied(args), **copied(kwargs))
+
+
+def _first_name(layer):
+    """Returns the name that a layer had when it was first called."""
+    first = first_call_of(layer)
+    return getattr(layer, 'name', None) if first is None else first.name
+
+
+def _set_name(layer, clone):
+    if 'name' in vars(layer):
+        vars(clone)['name'] = layer.name
 
 
 def _refusal(layer, reason):

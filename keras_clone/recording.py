@@ -24,9 +24,7 @@ from keras_clone.walk import is_opaque_class
 from keras_clone.walk import is_plain
 from keras_clone.walk import unwrapped
 
-_ARGUMENTS, _FIRST_CALL = '_constructor_arguments', '_attributes_at_first_call'
-_LATER_CALLS = '_attributes_at_later_calls'
-RECORDS = frozenset([_ARGUMENTS, _FIRST_CALL, _LATER_CALLS])  # Set here.
+RECORD = '_keras_clone_record'  # The only attribute that is set on layers.
 _DICTS = {dict, OrderedDict, defaultdict, Counter}
 _COLLECTIONS = {list, tuple, set, deque}
 _LARGE = 2 ** 16  # Bytes. Larger arrays are not kept alive.
@@ -36,29 +34,41 @@ _LARGE = 2 ** 16  # Bytes. Larger arrays are not kept alive.
 STATE = []
 
 
-class Arguments:
-    """The arguments of a constructor.
+class Record:
+    """What is kept of a layer.
 
-    Not a container, so that nothing tracks or saves what it holds. Never changed:
-    `copy.copy` of a layer has the same one.
+    Not a container, so that nothing tracks or saves what it holds.
 
     # Attributes
-        args, kwargs: the arguments; None if they are not known.
-        state: the `state` of Keras in which it was called.
+        args, kwargs: the arguments of its constructor; None if they are not known.
+        state: the `state` of Keras in which that was called; `()` if not known.
+        state_at_build: that in which `build` was called, on Keras 3.
+        to_build_in: of a clone, that in which `build` is to be called.
         closures: list of tuples (function, the values in its closure): the
             functions among the arguments, on Keras 2.
+        owner: the `id` of the layer whose calls are kept: `copy.copy` of a layer has
+            the same `Record`.
+        first_call: its `FirstCall`, or None.
+        later_calls: dict {number of a call: changes}, what the user had changed
+            before that, but after the first call, in the layer and in those that it
+            holds: dict {id of a layer: (layer, dict {name of an attribute: value})}.
     """
 
-    __slots__ = ('args', 'kwargs', 'state', 'closures')
+    __slots__ = ('args', 'kwargs', 'state', 'state_at_build', 'to_build_in',
+                 'closures', 'owner', 'first_call', 'later_calls')
 
-    def __init__(self, args, kwargs, state, closures=()):
+    def __init__(self, args=None, kwargs=None, state=(), state_at_build=(),
+                 closures=(), owner=None):
         self.args, self.kwargs = args, kwargs
-        self.state, self.closures = state, closures
+        self.state, self.state_at_build, self.to_build_in = state, state_at_build, ()
+        self.closures = closures
+        self.owner, self.first_call, self.later_calls = owner, None, {}
 
     def __deepcopy__(self, memo):
         try:
-            return Arguments(copy.deepcopy(self.args, memo),
-                             copy.deepcopy(self.kwargs, memo), self.state)
+            return Record(copy.deepcopy(self.args, memo),
+                          copy.deepcopy(self.kwargs, memo), self.state,
+                          self.state_at_build)
         except Exception:
             return None
 
@@ -70,7 +80,7 @@ class FirstCall:
     """The attributes of a layer when it was first called.
 
     # Attributes
-        owner: the `id` of the layer: `copy.copy` of it has the same `FirstCall`.
+        name: the name of the layer.
         state: the `state` of Keras in which it was called.
         was_built: whether the layer was built.
         built: set, the ids of the layers that it held and that were built.
@@ -82,12 +92,12 @@ class FirstCall:
             objects of the user's classes that the layer held.
     """
 
-    __slots__ = ('owner', 'state', 'was_built', 'built', 'empty', 'attributes',
+    __slots__ = ('name', 'state', 'was_built', 'built', 'empty', 'attributes',
                  'changed', 'objects')
 
     def __init__(self, layer):
-        self.owner, self.was_built = id(layer), layer.built
-        self.state = state()
+        self.name, self.state = vars(layer).get('name'), state()
+        self.was_built = getattr(layer, 'built', False)
         self.built, self.empty = set(), set()
         self.attributes, self.changed, self.objects = {}, None, {}
 
@@ -110,30 +120,6 @@ class FirstCall:
             name: None if first.attributes[name] is None else value
             for name, value in self.attributes.items() if name in first.attributes}
 
-    def __deepcopy__(self, memo):
-        return None  # It is that of another layer.
-
-    def __reduce__(self):
-        return type(None), ()
-
-
-class LaterCalls:
-    """What the user had changed in a layer, and in those that it holds, after their
-    first calls and before others.
-
-    # Attributes
-        owner: the `id` of the layer: `copy.copy` of it has the same `LaterCalls`.
-        changes: dict {number of a call: dict {id of a layer: (layer, dict
-            {name of an attribute: value})}}.
-    """
-
-    __slots__ = ('owner', 'changes')
-
-    def __init__(self, layer):
-        self.owner, self.changes = id(layer), {}
-
-    __deepcopy__, __reduce__ = FirstCall.__deepcopy__, FirstCall.__reduce__
-
 
 class LargeArray(weakref.ref):
     """Stands for an array that is not kept alive.
@@ -155,9 +141,11 @@ class LargeArray(weakref.ref):
 
 
 def _checksum(array):
-    """Returns the checksum of a NumPy array; None of any other value."""
-    if isinstance(array, np.ndarray) and not array.dtype.hasobject:
-        return zlib.crc32(np.ascontiguousarray(array))
+    """Returns the checksum of a NumPy array in memory that can be changed; None of
+    any other value."""
+    if type(array) is np.ndarray and array.flags.writeable and (
+            array.flags.forc and not array.dtype.hasobject):
+        return zlib.crc32(array.T if array.flags.f_contiguous else array)
 
 
 class NotKnown(ValueError):
@@ -191,14 +179,24 @@ def record(cls):
 
 def keep(layer, args, kwargs):
     """Keeps the arguments of a constructor on a new layer."""
-    known = vars(layer).get(_ARGUMENTS)
+    record = _own_record(layer)
     try:
-        kept = (copied(args, _kept),
-                copied(_without_weights(type(layer), kwargs), _kept))
+        record.args = copied(args, _kept)
+        record.kwargs = copied(_without_weights(type(layer), kwargs), _kept)
     except Exception:  # E.g. of a list that contains itself.
-        kept = None, None
-    # Not `setattr`, which may be the user's or may track the value.
-    vars(layer)[_ARGUMENTS] = Arguments(*kept, known.state if known else state())
+        record.args = record.kwargs = None
+    record.state = record.state or state()
+
+
+def _own_record(layer):
+    """Returns the `Record` of a layer: a new one if it has that of another."""
+    known = record_of(layer) or Record()
+    if known.owner != id(layer):
+        known = Record(known.args, known.kwargs, known.state, known.state_at_build,
+                       known.closures, id(layer))
+        # Not `setattr`, which may be the user's or may track the value.
+        vars(layer)[RECORD] = known
+    return known
 
 
 def state():
@@ -207,14 +205,15 @@ def state():
 
 
 @contextlib.contextmanager
-def state_of(record):
+def state_of(record, name='state'):
     """Context with the global state of Keras in which something was called.
 
     # Arguments
-        record: None, or `Arguments` or a `FirstCall`.
+        record: None, or a `Record` or a `FirstCall`.
+        name: the name of its attribute that has the state.
     """
     with contextlib.ExitStack() as contexts:
-        for (get, context_with), value in zip(STATE, record.state if record else ()):
+        for (get, context_with), value in zip(STATE, getattr(record, name, ())):
             if get() != value:
                 contexts.enter_context(context_with(value))
         yield
@@ -233,6 +232,22 @@ def setting(get, set_value):
     return get, context_with
 
 
+@contextlib.contextmanager
+def building(layer):
+    """Context in which a layer is built: keeps the `state` of Keras."""
+    record = _own_record(layer)
+    with state_of(record, 'to_build_in'):
+        record.state_at_build = state()
+        yield
+
+
+def build_in_same_state(layer, clone):
+    """Makes `build` of a clone run in the `state` in which that of the layer did."""
+    known = record_of(layer)
+    if known and known.state_at_build:
+        _own_record(clone).to_build_in = known.state_at_build
+
+
 def keep_first_call(layer, attributes, with_closures=False):
     """Keeps the attributes of a layer that is about to be called for the first time,
     and those of the layers that it holds.
@@ -246,21 +261,23 @@ def keep_first_call(layer, attributes, with_closures=False):
     """
     current = None if first_call_of(layer) else attributes(layer)
     if current is not None:
-        vars(layer)[_FIRST_CALL] = first = FirstCall(layer)
+        record = _own_record(layer)
+        record.first_call = first = FirstCall(layer)
         held = _keep_attributes(current, first.attributes)
         for each in held:  # The list may grow in the loop.
-            if is_recorded(each):
-                if getattr(each, 'built', False):
-                    first.built.add(id(each))
-                if not getattr(each, 'layers', True):
-                    first.empty.add(id(each))
-                keep_first_call(each, attributes, with_closures)
-            elif _is_of_user(type(each)) and id(each) not in first.objects:
-                first.objects[id(each)] = each, {}
-                held += _keep_attributes(
-                    dict(attributes_of(each)), first.objects[id(each)][1])
+            with contextlib.suppress(Exception):  # Of a class of the user.
+                if is_recorded(each):
+                    if getattr(each, 'built', False):
+                        first.built.add(id(each))
+                    if attributes(each) is None and not each.layers:
+                        first.empty.add(id(each))
+                    keep_first_call(each, attributes, with_closures)
+                elif _is_of_user(type(each)) and id(each) not in first.objects:
+                    first.objects[id(each)] = each, {}
+                    held += _keep_attributes(
+                        dict(attributes_of(each)), first.objects[id(each)][1])
         if with_closures:
-            _keep_closures(layer)
+            _keep_closures(record)
 
 
 def keep_changes_by_call(layer, layers_of):
@@ -286,13 +303,13 @@ def keep_later_call(layer, number, layers_of):
     """
     changes = {key: (each, held)
                for key, (each, held) in _changes(layer, layers_of).items() if held}
-    if changes or _of_owner(layer, _LATER_CALLS):
+    if changes or _later_calls_of(layer):
         keep_changes(layer, number, changes)
 
 
 def _changes(layer, layers_of):
     """Returns what differs now from when layers were first called, in the format of
-    the values of `LaterCalls.changes`."""
+    the values of `Record.later_calls`."""
     found, seen, waiting = {}, {}, [layer]
     for each in waiting:  # The list may grow in the loop.
         if id(each) not in seen:
@@ -315,12 +332,9 @@ def keep_changes(layer, number, changes):
 
     # Arguments
         number: the number of the call.
-        changes: dict in the format of the values of `LaterCalls.changes`.
+        changes: dict in the format of the values of `Record.later_calls`.
     """
-    known = _of_owner(layer, _LATER_CALLS)
-    if known is None:
-        known = vars(layer)[_LATER_CALLS] = LaterCalls(layer)
-    known.changes[number] = changes
+    _own_record(layer).later_calls[number] = changes
 
 
 def _is_changed(former, value):
@@ -343,19 +357,17 @@ def changes_at_call(layer, number):
         number: the number of that call.
 
     # Returns
-        A dict in the format of the values of `LaterCalls.changes`; an empty one if
+        A dict in the format of the values of `Record.later_calls`; an empty one if
         nothing had been changed by then.
     """
-    known, found = _of_owner(layer, _LATER_CALLS), {}
-    if known is None or number not in known.changes:
-        return found
-    for changes in known.changes.values():
+    known, found = _later_calls_of(layer), {}
+    for changes in known.values() if number in known else ():
         for key, (each, held) in changes.items():
             first = first_call_of(each)
             former = {**first.existing()[0], **(first.changed or {})}
             found.setdefault(key, (each, {}))[1].update(
                 {name: former[name] for name in held if name in former})
-    for key, (_, held) in known.changes[number].items():
+    for key, (_, held) in known.get(number, {}).items():
         found[key][1].update(held)
     return found
 
@@ -378,16 +390,19 @@ def _keep_attributes(current, kept):
         if type(value) in ATOMS:
             kept[name] = value
             continue
-        held = value
-        with contextlib.suppress(RecursionError):  # It contains itself.
-            value = copied(value, _own_array)  # It may be changed in place.
-        if value is held and isinstance(value, CONTAINERS) and holds_atoms(value):
-            continue  # A container of a class of the user may be changed as well.
-        found += leaves(value)
-        if _is_large(value):
-            value = LargeArray(value, checksum=_checksum(value))
-        kept[name] = value
+        with contextlib.suppress(Exception):  # Of a class of the user.
+            kept[name] = _kept_attribute(value)
+            found += leaves(value)
     return found
+
+
+def _kept_attribute(value):
+    new = value
+    with contextlib.suppress(RecursionError):  # It contains itself.
+        new = copied(value, _own_array)  # It may be changed in place.
+    if new is value and isinstance(value, CONTAINERS) and holds_atoms(value):
+        raise NotKnown('a container of a class of the user may be changed in place')
+    return LargeArray(new, checksum=_checksum(new)) if _is_large(new) else new
 
 
 @functools.lru_cache(maxsize=1024)
@@ -397,28 +412,26 @@ def _is_of_user(cls):
         is_of_keras(cls) or is_opaque_class(cls) or issubclass(cls, FUNCTIONS))
 
 
-def _keep_closures(layer):
+def _keep_closures(record):
     """Keeps what the closures of the functions among the arguments hold."""
-    arguments = record_of(layer)
-    if arguments is not None:
-        arguments.closures = [
-            (each, [content_of(cell) for cell in each.__closure__])
-            for each in leaves([arguments.args, arguments.kwargs])
-            if isinstance(each, types.FunctionType) and each.__closure__]
+    record.closures = [
+        (each, [content_of(cell) for cell in each.__closure__])
+        for each in leaves([record.args, record.kwargs])
+        if isinstance(each, types.FunctionType) and each.__closure__]
 
 
 def is_recorded(value):
     """Returns whether the arguments of an object's constructor are kept."""
-    return _ARGUMENTS in getattr(value, '__dict__', ())
+    return RECORD in getattr(value, '__dict__', ())
 
 
 def record_of(layer):
-    """Returns the `Arguments` of a layer; None if it was not made by its class."""
-    return vars(layer).get(_ARGUMENTS)
+    """Returns the `Record` of a layer, or None if nothing is kept of it."""
+    return vars(layer).get(RECORD)
 
 
 def arguments_of(layer):
-    """Returns the `Arguments` that a layer was made with.
+    """Returns a `Record` with the arguments that a layer was made with.
 
     # Raises
         NotKnown: if they are not known, e.g. because the layer was made by
@@ -427,19 +440,19 @@ def arguments_of(layer):
     known = record_of(layer)
     if known is None or known.args is None or not _is_new_of_keras(type(layer)):
         raise NotKnown('the arguments of its constructor are not known')
-    return Arguments(copied(known.args, _alive), copied(known.kwargs, _alive),
-                     known.state, known.closures)
+    return Record(copied(known.args, _alive), copied(known.kwargs, _alive),
+                  known.state, known.state_at_build, known.closures)
 
 
 def first_call_of(layer):
     """Returns the `FirstCall` of a layer, or None if it is not known."""
-    return _of_owner(layer, _FIRST_CALL)
+    record = record_of(layer)
+    return record.first_call if record and record.owner == id(layer) else None
 
 
-def _of_owner(layer, name):
-    """Returns a record of a layer; None if it has none, or that of another layer."""
-    kept = vars(layer).get(name)
-    return kept if kept is not None and kept.owner == id(layer) else None
+def _later_calls_of(layer):
+    record = record_of(layer)
+    return record.later_calls if record and record.owner == id(layer) else {}
 
 
 def copied(value, leaf=lambda value: value):
@@ -490,7 +503,9 @@ def _own_array(value):
 
 
 def _is_large(value):
-    return hasattr(type(value), 'nbytes') and value.nbytes > _LARGE
+    with contextlib.suppress(Exception):  # E.g. of an array in a closed file.
+        return hasattr(type(value), 'nbytes') and value.nbytes > _LARGE
+    return False
 
 
 def _existing(attributes):

@@ -2,6 +2,7 @@
 
 Used by the overlays of both major versions of Keras.
 """
+import contextlib
 import copy
 import enum
 import functools
@@ -384,22 +385,24 @@ def attributes_of(value):
     """Returns the instance attributes of an object, `__slots__` included, as pairs
     (name, value)."""
     found = list(getattr(value, '__dict__', {}).items())
-    for name in _slots(type(value)):
-        if hasattr(value, name):
-            found.append((name, getattr(value, name)))
+    for name, slot in _slots(type(value)):
+        with contextlib.suppress(AttributeError):  # It is empty.
+            found.append((name, slot.__get__(value)))
     return found
 
 
 @functools.lru_cache(maxsize=1024)
 def _slots(cls):
-    names = []
+    found = []
     for base in cls.__mro__:
         slots = vars(base).get('__slots__', ())
         for name in [slots] if isinstance(slots, str) else slots:
             if name.startswith('__') and not name.endswith('__'):
                 name = f"_{base.__name__.lstrip('_')}{name}"
-            names.append(name)
-    return [name for name in names if name not in ('__dict__', '__weakref__')]
+            slot = vars(base).get(name)
+            if isinstance(slot, types.MemberDescriptorType):
+                found.append((name, slot))
+    return found
 
 
 def is_opaque(value):

@@ -11,7 +11,7 @@ import functools
 from keras_clone.generated_names import last_name
 from keras_clone.generated_names import repeatable
 from keras_clone.generated_names import repeated
-from keras_clone.recording import RECORDS
+from keras_clone.recording import RECORD
 from keras_clone.recording import STATE
 from keras_clone.recording import keep_changes_by_call
 from keras_clone.recording import keep_first_call
@@ -29,7 +29,7 @@ _released_call = Layer.__call__
 @functools.lru_cache(maxsize=None)
 def _set_by_keras():
     """Returns the names of the attributes that Keras itself sets on every layer."""
-    return frozenset([*vars(Layer(name='layer')), *RECORDS])
+    return frozenset([*vars(Layer(name='layer')), RECORD])
 
 
 def _attributes(layer):

@@ -22,14 +22,13 @@ from keras_clone.walk import attributes_of
 from keras_clone.walk import is_opaque
 from keras_clone.walk import parts_of
 from keras_clone.call_order import in_call_order
-from keras_clone.recording import RECORDS
+from keras_clone.recording import RECORD
 from keras_clone.recording import STATE
-from keras_clone.recording import first_call_of
+from keras_clone.recording import build_in_same_state
+from keras_clone.recording import building
 from keras_clone.recording import keep_first_call
 from keras_clone.recording import record
-from keras_clone.recording import record_of
 from keras_clone.recording import setting
-from keras_clone.recording import state_of
 
 from keras.src import backend
 from keras.src import ops
@@ -61,7 +60,6 @@ from keras.src.random.seed_generator import SeedGenerator
 from keras.src.regularizers import Regularizer
 from keras.src.saving import custom_object_scope
 from keras.src.saving.object_registration import GLOBAL_CUSTOM_NAMES
-from keras.src.utils import naming
 from keras.src.utils.module_utils import tensorflow as tf
 
 
@@ -332,8 +330,6 @@ class _Cloner(Cloner):
         return set().union(*layer._tracker.stored_ids.values())
 
     def set_flags(self, layer, clone):
-        if clone.name != layer.name:
-            clone.name = layer.name
         mode = getattr(layer, "_remat_mode", None)  # Not all operations have it.
         if mode and not clone._remat_mode:  # A scope that is active now may set it.
             clone._remat_mode = mode
@@ -354,18 +350,11 @@ class _Cloner(Cloner):
     def is_called(self, clone):
         return clone._called
 
-    def generates_name(self, layer):
-        record = record_of(layer)
-        if record is None:
-            return False
-        prefix, (names, counts) = _prefix(type(layer)), record.state[0]
-        count = dict(zip(names, counts)).get(prefix)
-        return layer.name == (prefix if count is None else f"{prefix}_{count}")
-
     def adopt(self, layer, clone):
         if self._uses_clone_function(layer):
             self.layer_map[id(layer)] = clone
             return
+        build_in_same_state(layer, clone)
         super().adopt(layer, clone)
         if hasattr(layer, "adapt") and layer.built and type(clone) is type(layer):
             self.build(layer, clone)
@@ -392,7 +381,7 @@ class _Cloner(Cloner):
         is_own = _overrides_build(layer) or not is_called
         config = layer.get_build_config() if is_own and layer.built else None
         if config and not clone.built:
-            with self._scope_around(layer), state_of(first_call_of(layer)):
+            with self._scope_around(layer):
                 keep_first_call(clone, _attributes_to_keep)
                 clone.build_from_config(config)
             if not clone.built:
@@ -667,12 +656,6 @@ _SETTINGS = {
 _KERAS_BASES = (Functional, Sequential, Model, Layer, Function, Operation)
 
 
-@functools.lru_cache(maxsize=1024)
-def _prefix(cls):
-    """Returns what the generated names of layers of a class begin with."""
-    return naming.to_snake_case(cls.__name__)
-
-
 def _counts_of_names():
     """Returns how many names Keras has generated for each prefix: the dict of the
     prefixes, to which others may be added, and a tuple of the counts."""
@@ -765,7 +748,23 @@ def _call(self, *args, **kwargs):
     return _released_call(self, *args, **kwargs)
 
 
+_released_open_name_scope = Layer._open_name_scope
+
+
+@functools.wraps(_released_open_name_scope)
+def _open_name_scope(self):
+    scope = _released_open_name_scope(self)
+    return scope if self.built else _building_in(self, scope)
+
+
+@contextlib.contextmanager
+def _building_in(layer, scope):
+    with building(layer), scope:
+        yield
+
+
 Layer.__call__ = _call
+Layer._open_name_scope = _open_name_scope  # `build` is called in this scope.
 
 
 @functools.lru_cache(maxsize=1024)
@@ -781,7 +780,7 @@ def _set_by_keras(base):
         x = Input(tensor=backend.KerasTensor((), name="x"), name="x")
         # Keras 3.10 refuses an input that is an output.
         arguments = x, Identity(name="y")(x)
-    names = {*vars(base(*arguments, name="x")), *RECORDS}
+    names = {*vars(base(*arguments, name="x")), RECORD}
     return frozenset(names)
 
 
