@@ -175,11 +175,11 @@ class _Cloner(Cloner):
     copied_classes = Regularizer, Constraint
 
     def is_renewed(self, value):
-        return isinstance(value, Initializer)  # It may have a seed of its own.
+        return issubclass(type(value), Initializer)  # It may have a seed of its own.
 
     def is_graph(self, layer):
-        return isinstance(layer, Sequential) or getattr(
-            layer, '_is_graph_network', False)
+        return isinstance(layer, Sequential) or vars(layer).get(
+            '_is_graph_network', False)
 
     def is_called(self, clone):
         return first_call_of(clone) is not None
@@ -264,7 +264,7 @@ class _Cloner(Cloner):
 
     def finish_layer(self, layer, clone):
         for name, value in self.attributes(layer).items():
-            if isinstance(value, Initializer) and hasattr(value, 'seed'):
+            if self.is_renewed(value) and hasattr(value, 'seed'):
                 # Since Keras 2.3, it counts the draws.
                 vars(clone)[name].seed = value.seed
         for name in ('_trainable_weights', '_non_trainable_weights'):

@@ -28,10 +28,12 @@ from keras_clone.recording import arguments_of
 from keras_clone.recording import copied
 from keras_clone.recording import first_call_of
 from keras_clone.recording import is_of_keras
+from keras_clone.recording import is_younger
 from keras_clone.recording import keep
 from keras_clone.recording import keep_first_call_with
 from keras_clone.recording import leaves
 from keras_clone.recording import parameters_of
+from keras_clone.recording import record_numbers
 from keras_clone.recording import record_of
 from keras_clone.recording import state_of
 from keras_clone.walk import ATOMS
@@ -47,6 +49,7 @@ from keras_clone.walk import holds_atoms
 from keras_clone.walk import is_opaque
 from keras_clone.walk import is_plain
 from keras_clone.walk import parts_of
+from keras_clone.walk import referent
 from keras_clone.walk import unwrapped
 from keras_clone.walk import with_closure
 
@@ -94,6 +97,7 @@ class Cloner:
         self._owners = {}  # {id of a variable or other state: its layers}.
         self._kinds = {}  # {class: the `_kind` of its objects}.
         self._functions = {}  # {id of a function: (it, with its former closure)}.
+        self._start = next(record_numbers)
         self._walk = Walk(self._is_replaced, self._replacement, self._is_copied,
                           self.parts_of)
 
@@ -276,7 +280,8 @@ class Cloner:
             inputs: the tensors among the arguments, in any iterable.
             args, kwargs: the arguments, a tuple or list and a dict.
         """
-        with state_of(first_call_of(layer)):
+        is_first = not clone._inbound_nodes
+        with state_of(first_call_of(layer), with_names=is_first):
             clone(*args, **kwargs)
         call = next(vars(base)['__call__'] for base in type(clone).__mro__
                     if '__call__' in vars(base) and is_of_keras(base))
@@ -365,7 +370,9 @@ class Cloner:
         """Sets an attribute of a clone, if it differs, to the counterpart of a value
         that it had in the layer."""
         new = getattr(clone, name, MISSING)
-        if self._differ(value, new) and not self.is_call_result(value):
+        is_other = (not _are_equal(value, new) if self.is_array(value) else
+                    self._differ(value, new))
+        if is_other and not self.is_call_result(value):
             self._set_as_in(layer, clone, name, value, new)
 
     def _changes_of(self, layer, clone):
@@ -586,6 +593,8 @@ class Cloner:
         # Arguments
             value, new: the attribute of the layer, and that of the clone until now.
         """
+        if type(value) in weakref.ProxyTypes and referent(value) is None:
+            return  # It can be used for nothing.
         counterpart = self._unshared(value)
         if self._is_hidden(layer, value):
             object.__setattr__(clone, name, counterpart)
@@ -830,7 +839,7 @@ class Cloner:
     def is_call_result(self, value):
         """Returns whether a value is, or contains, a tensor that a call of the layer
         stored, as the next call will do again."""
-        return any(self.is_tensor(each) and not self.has_clone(each)
+        return any(self._kind(each) == 'tensor' and not self.has_clone(each)
                    for each in leaves(value))
 
     def _kind(self, value):
@@ -857,6 +866,8 @@ class Cloner:
             return self.tensor(value)
         if id(value) in self._functions:
             return self._functions[id(value)][1]
+        if self.is_layer(value) and is_younger(value, self._start):
+            return value  # The constructor of a clone has put it there.
         if self.is_renewed(value):
             with contextlib.suppress(Exception):
                 return type(value).from_config(value.get_config())
@@ -948,7 +959,7 @@ def _is_other_function(function, other):
 def _in_order(value):
     """Returns the parts of an object; those of a set by their generated names."""
     parts = parts_of(value)
-    if isinstance(value, (set, frozenset)):
+    if issubclass(type(value), (set, frozenset)):
         names = [str(getattr(each, 'name', '')) for each in parts]
         order = sorted(range(len(parts)), key=lambda i: (len(names[i]), names[i]))
         parts = [parts[i] for i in order]

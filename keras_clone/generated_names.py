@@ -4,7 +4,13 @@ It may have stored those of its sublayers.
 """
 import contextlib
 import functools
+import sys
 import threading
+
+
+# The modules of Keras that generate names.
+_NAMING = {'keras.engine.base_layer', 'keras.engine.input_layer',
+           'keras.engine.network'}
 
 
 class GeneratedName:
@@ -56,6 +62,8 @@ def repeatable(get_uid):
     """Decorates `keras.backend.get_uid`, so that `repeated` has an effect."""
     @functools.wraps(get_uid)
     def wrapped(prefix=''):
+        if sys._getframe(1).f_globals.get('__name__') not in _NAMING:
+            return get_uid(prefix)  # A user's number, which has to be a new one.
         number = _names.repeated and _names.repeated.number(prefix)
         new = GeneratedName(prefix, number or get_uid(prefix))
         _names.last.next = _names.last = new

@@ -7,6 +7,8 @@ import contextlib
 import copy
 import functools
 import inspect
+import itertools
+import threading
 import types
 import weakref
 import zlib
@@ -24,14 +26,34 @@ from keras_clone.walk import is_opaque_class
 from keras_clone.walk import is_plain
 from keras_clone.walk import unwrapped
 
-RECORD = '_keras_clone_record'  # The only attribute that is set on layers.
+RECORD = '_clone_record'  # The only attribute that is set on layers.
 _DICTS = {dict, OrderedDict, defaultdict, Counter}
 _COLLECTIONS = {list, tuple, set, deque}
 _LARGE = 2 ** 16  # Bytes. Larger arrays are not kept alive.
+_LONG = 1000  # Nested containers with more items are not searched at a call.
 # For each part of the global state of Keras that constructors and `build` depend on,
 # the function that returns it, and one that returns a context with another value.
-# Each overlay adds its own.
+# Each overlay adds its own; the first is which names were generated.
 STATE = []
+record_numbers = itertools.count()
+
+
+class _Calls(threading.local):
+    """How many calls of layers contain what a thread does now."""
+
+    depth = 0
+
+    @contextlib.contextmanager
+    def within(self):
+        """Context of one more call."""
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+
+
+calls = _Calls()
 
 
 class Record:
@@ -49,13 +71,14 @@ class Record:
         owner: the `id` of the layer whose calls are kept: `copy.copy` of a layer has
             the same `Record`.
         first_call: its `FirstCall`, or None.
+        number: the records are numbered in the order in which they were made.
         later_calls: dict {number of a call: changes}, what the user had changed
             before that, but after the first call, in the layer and in those that it
             holds: dict {id of a layer: (layer, dict {name of an attribute: value})}.
     """
 
     __slots__ = ('args', 'kwargs', 'state', 'state_at_build', 'to_build_in',
-                 'closures', 'owner', 'first_call', 'later_calls')
+                 'closures', 'owner', 'first_call', 'number', 'later_calls')
 
     def __init__(self, args=None, kwargs=None, state=(), state_at_build=(),
                  closures=(), owner=None):
@@ -63,14 +86,16 @@ class Record:
         self.state, self.state_at_build, self.to_build_in = state, state_at_build, ()
         self.closures = closures
         self.owner, self.first_call, self.later_calls = owner, None, {}
+        self.number = next(record_numbers)
 
     def __deepcopy__(self, memo):
+        known = dict(memo)  # `memo` must not get what is copied only in part.
         try:
-            return Record(copy.deepcopy(self.args, memo),
-                          copy.deepcopy(self.kwargs, memo), self.state,
-                          self.state_at_build)
+            args, kwargs = copy.deepcopy((self.args, self.kwargs), known)
         except Exception:
             return None
+        memo.update(known)
+        return Record(args, kwargs, self.state, self.state_at_build)
 
     def __reduce__(self):
         return type(None), ()  # A pickle must not depend on this package.
@@ -185,6 +210,7 @@ def keep(layer, args, kwargs):
         record.kwargs = copied(_without_weights(type(layer), kwargs), _kept)
     except Exception:  # E.g. of a list that contains itself.
         record.args = record.kwargs = None
+    record.closures = ()
     record.state = record.state or state()
 
 
@@ -205,16 +231,17 @@ def state():
 
 
 @contextlib.contextmanager
-def state_of(record, name='state'):
+def state_of(record, name='state', with_names=True):
     """Context with the global state of Keras in which something was called.
 
     # Arguments
         record: None, or a `Record` or a `FirstCall`.
         name: the name of its attribute that has the state.
+        with_names: whether the names are generated again that were generated then.
     """
     with contextlib.ExitStack() as contexts:
         for (get, context_with), value in zip(STATE, getattr(record, name, ())):
-            if get() != value:
+            if get() != value and (with_names or (get, context_with) != STATE[0]):
                 contexts.enter_context(context_with(value))
         yield
 
@@ -248,7 +275,7 @@ def build_in_same_state(layer, clone):
         _own_record(clone).to_build_in = known.state_at_build
 
 
-def keep_first_call(layer, attributes, with_closures=False):
+def keep_first_call(layer, attributes, is_called, with_closures=False, seen=()):
     """Keeps the attributes of a layer that is about to be called for the first time,
     and those of the layers that it holds.
 
@@ -256,12 +283,22 @@ def keep_first_call(layer, attributes, with_closures=False):
         layer: a layer.
         attributes: function that returns the attributes of a layer that Keras itself
             does not set, as a dict; None for a layer that computes nothing itself.
+        is_called: function that returns whether a layer was called.
         with_closures: whether to keep what the closures of the functions among the
             arguments hold.
+        seen: dict {id: layer}, those that this was called for, which hold this one.
+
+    # Returns
+        A list of the `Record`s in which something was kept.
     """
-    current = None if first_call_of(layer) else attributes(layer)
+    records, seen = [], seen or {}
+    if id(layer) in seen or first_call_of(layer) and (
+            calls.depth or is_called(layer) or seen and layer.built):
+        return records  # Otherwise, what is known is older than what the user did.
+    seen[id(layer)], current = layer, attributes(layer)
     if current is not None:
         record = _own_record(layer)
+        records.append(record)
         record.first_call = first = FirstCall(layer)
         held = _keep_attributes(current, first.attributes)
         for each in held:  # The list may grow in the loop.
@@ -271,13 +308,21 @@ def keep_first_call(layer, attributes, with_closures=False):
                         first.built.add(id(each))
                     if attributes(each) is None and not each.layers:
                         first.empty.add(id(each))
-                    keep_first_call(each, attributes, with_closures)
+                    records += keep_first_call(
+                        each, attributes, is_called, with_closures, seen)
                 elif _is_of_user(type(each)) and id(each) not in first.objects:
                     first.objects[id(each)] = each, {}
                     held += _keep_attributes(
                         dict(attributes_of(each)), first.objects[id(each)][1])
         if with_closures:
             _keep_closures(record)
+    return records
+
+
+def forget_first_call(records):
+    """Forgets what was kept at a first call that has raised an exception."""
+    for record in records:
+        record.first_call = None
 
 
 def keep_changes_by_call(layer, layers_of):
@@ -318,7 +363,7 @@ def _changes(layer, layers_of):
             if first is not None:
                 former = {**first.attributes, **(first.changed or {})}
                 current = {name: vars(each)[name] for name in former
-                           if name in vars(each)}
+                           if name in vars(each) and not _is_long(vars(each)[name])}
                 found[id(each)] = each, {
                     name: copied(value, _own_array)
                     for name, value in current.items()
@@ -340,13 +385,13 @@ def keep_changes(layer, number, changes):
 def _is_changed(former, value):
     if type(former) is LargeArray:
         former = former()  # Its numbers are not compared at each call.
-    if value is former or _is_large(value) or not (is_plain(value) or isinstance(
-            value, (np.ndarray, *FUNCTIONS))):
-        return False
     with contextlib.suppress(Exception):  # Of a class of the user, or the backend.
+        if value is former or _is_large(value) or not (
+                is_plain(value) or isinstance(value, (np.ndarray, *FUNCTIONS))):
+            return False
         return not np.array_equal(former, value) if isinstance(
             value, np.ndarray) else bool(former != value)
-    return True
+    return isinstance(value, np.ndarray)
 
 
 def changes_at_call(layer, number):
@@ -387,16 +432,18 @@ def _keep_attributes(current, kept):
     list."""
     found = []
     for name, value in list(current.items()):
-        if type(value) in ATOMS:
-            kept[name] = value
-            continue
         with contextlib.suppress(Exception):  # Of a class of the user.
+            if type(value) in ATOMS:
+                kept[name] = value
+                continue
             kept[name] = _kept_attribute(value)
-            found += leaves(value)
+            found += [] if _is_long(value) else leaves(value)
     return found
 
 
 def _kept_attribute(value):
+    if _is_long(value):
+        return value
     new = value
     with contextlib.suppress(RecursionError):  # It contains itself.
         new = copied(value, _own_array)  # It may be changed in place.
@@ -422,7 +469,9 @@ def _keep_closures(record):
 
 def is_recorded(value):
     """Returns whether the arguments of an object's constructor are kept."""
-    return RECORD in getattr(value, '__dict__', ())
+    with contextlib.suppress(Exception):  # Of a class of the user.
+        return RECORD in value.__dict__
+    return False
 
 
 def record_of(layer):
@@ -442,6 +491,12 @@ def arguments_of(layer):
         raise NotKnown('the arguments of its constructor are not known')
     return Record(copied(known.args, _alive), copied(known.kwargs, _alive),
                   known.state, known.state_at_build, known.closures)
+
+
+def is_younger(layer, number):
+    """Returns whether a layer was made after a number of `record_numbers`."""
+    record = record_of(layer)
+    return record is not None and record.number > number
 
 
 def first_call_of(layer):
@@ -508,6 +563,11 @@ def _is_large(value):
     return False
 
 
+def _is_long(value):
+    return issubclass(type(value), CONTAINERS) and len(value) > _LONG and (
+        not holds_atoms(unwrapped(value)))
+
+
 def _existing(attributes):
     found = {name: value.unchanged() if type(value) is LargeArray else value
              for name, value in attributes.items()}
@@ -556,6 +616,14 @@ def _is_new_of_keras(cls):
     """Returns whether `__new__` of a class is Keras's: another one may have got
     other arguments than the constructor."""
     return is_of_keras(next(base for base in cls.__mro__ if '__new__' in vars(base)))
+
+
+@functools.lru_cache(maxsize=1024)
+def is_called_by_keras(cls):
+    """Returns whether `__call__` of a class is Keras's: another one may have changed
+    a layer before Keras's is called."""
+    return is_of_keras(
+        next(base for base in cls.__mro__ if '__call__' in vars(base)))
 
 
 def is_of_keras(cls):

@@ -158,7 +158,8 @@ class Walk:
         if not self.reaches(value):
             return value
         if self._is_leaf(value):
-            return self._replaced[id(value)]
+            # Some leaves are put into containers while others are replaced.
+            return self._replaced.get(id(value), value)
         if id(value) not in self._copies:
             self._copies[id(value)] = self._copied(value)
         return self._copies[id(value)]
@@ -384,7 +385,9 @@ def container_like(container, items):
 def attributes_of(value):
     """Returns the instance attributes of an object, `__slots__` included, as pairs
     (name, value)."""
-    found = list(getattr(value, '__dict__', {}).items())
+    found = []
+    with contextlib.suppress(Exception):  # It has none, or the class is the user's.
+        found += value.__dict__.items()
     for name, slot in _slots(type(value)):
         with contextlib.suppress(AttributeError):  # It is empty.
             found.append((name, slot.__get__(value)))

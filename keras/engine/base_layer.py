@@ -13,6 +13,9 @@ from keras_clone.generated_names import repeatable
 from keras_clone.generated_names import repeated
 from keras_clone.recording import RECORD
 from keras_clone.recording import STATE
+from keras_clone.recording import calls
+from keras_clone.recording import forget_first_call
+from keras_clone.recording import is_called_by_keras
 from keras_clone.recording import keep_changes_by_call
 from keras_clone.recording import keep_first_call
 from keras_clone.recording import keep_later_call
@@ -34,25 +37,35 @@ def _set_by_keras():
 
 def _attributes(layer):
     """Returns the attributes of a layer that Keras itself does not set, as a dict;
-    None for a model, which computes nothing itself."""
-    if hasattr(layer, '_is_graph_network'):
+    None for a model, which computes nothing itself, and for a layer that the
+    user's `__call__` calls."""
+    if '_is_graph_network' in vars(layer) or not is_called_by_keras(type(layer)):
         return None
     own = _set_by_keras()
     return {name: value for name, value in vars(layer).items() if name not in own}
 
 
+def _is_called(layer):
+    return bool(layer._inbound_nodes)
+
+
 def _layers_of(layer):
     """Returns the layers of a model; of any other layer, an empty list."""
-    return layer._layers if hasattr(layer, '_is_graph_network') else []
+    return layer._layers if '_is_graph_network' in vars(layer) else []
 
 
 @functools.wraps(_released_call)
 def _call(self, *args, **kwargs):
-    keep_first_call(self, _attributes, with_closures=True)
+    kept = keep_first_call(self, _attributes, _is_called, with_closures=True)
     number = len(self._inbound_nodes)
     if number:
         keep_later_call(self, number, _layers_of)
-    outputs = _released_call(self, *args, **kwargs)
+    try:
+        with calls.within():
+            outputs = _released_call(self, *args, **kwargs)
+    except BaseException:
+        forget_first_call(kept)
+        raise
     if not number:
         keep_changes_by_call(self, _layers_of)
     return outputs

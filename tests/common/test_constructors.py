@@ -326,7 +326,7 @@ def test_guard_initial_weights_are_not_kept_alive():
     layer = layers.Embedding(4, 2, weights=[table])
     chain(lambda: layer, shape=())
     assert not any(each is table for each in _reachable(
-        vars(layer).get('_keras_clone_record')))
+        vars(layer).get('_clone_record')))
 
 
 def _reachable(value):

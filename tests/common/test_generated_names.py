@@ -5,7 +5,7 @@ A constructor, or `build`, may have stored the names of the layers that it creat
 import numpy as np
 import pytest
 from keras import backend, layers
-from keras.models import clone_model
+from keras.models import Sequential, clone_model
 
 from major_versions import (
     IS_KERAS2, assert_same_outputs, build_inner, call_inner, chain, outputs_of)
@@ -85,13 +85,100 @@ class Nested(Weighted):
         return dict(super().get_config(), depth=self.depth)
 
 
-@pytest.mark.parametrize(
-    'make', [Weighted, Selected, Named, WeightedByBuild, Nested])
+class NamesItsParts(Weighted):
+    """Names its parts for itself."""
+
+    def __init__(self, **kwargs):
+        layers.Layer.__init__(self, **kwargs)
+        self.parts = [layers.Dense(2, name=self.name + end) for end in ('_a', '_b')]
+        self.factors = {self.name + '_b': 5.}
+
+
+class ExtendsItsName(NamesItsParts):
+    def __init__(self, name='head', **kwargs):
+        super().__init__(name=name + '_block', **kwargs)
+
+
+class CountsItself(NamesItsParts):
+    """Has a name by a counter of its class, if it gets no other."""
+
+    count = 0
+
+    def __init__(self, name=None, **kwargs):
+        CountsItself.count += 1
+        super().__init__(name=name or 'counted_%d' % self.count, **kwargs)
+
+
+class PassesArgumentsOn(Weighted):
+    """All that it gets is for its part."""
+
+    def __init__(self, units, **kwargs):
+        layers.Layer.__init__(self)
+        self.parts = [layers.Dense(units, **kwargs)]
+        self.factors = {self.parts[0].name: 5.}
+
+
+class Two(layers.Layer):
+    """Calls two layers, each of which creates its parts when it is called."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.first, self.second = WeightedByBuild(), WeightedByBuild()
+
+    def build(self, input_shape):
+        build_inner(self, [self.first], input_shape)
+        build_inner(self, [self.second], (None, 2))
+
+    def call(self, inputs):
+        return call_inner(self.second, call_inner(self.first, inputs))
+
+    compute_output_shape = Weighted.compute_output_shape
+
+
+@pytest.mark.parametrize('make', [
+    Weighted, Selected, Named, WeightedByBuild, Nested, NamesItsParts, CountsItself,
+    ExtendsItsName, lambda: PassesArgumentsOn(2, activation='relu'), Two])
 def test_guard_clones_find_their_parts_by_the_names_that_they_have_stored(make):
     model = chain(make)()
     clone = clone_model(model)
     assert_same_outputs(clone, clone_model(clone))
     assert_same_outputs(model, clone)
+
+
+def renamed():
+    model = chain(lambda: layers.Dense(3), NamesItsParts)()
+    model.layers[-1].name = 'renamed'
+    return model
+
+
+def built_before_its_call():
+    layer = WeightedByBuild()
+    layer.build((None, 3))
+    layer.built = True
+    return chain(lambda: layer)()
+
+
+def in_a_sequential_model():
+    model = Sequential([layers.Dense(3), WeightedByBuild()])
+    model.build((None, 3))
+    return model
+
+
+@pytest.mark.parametrize('build', [renamed, built_before_its_call,
+                                   in_a_sequential_model])
+def test_guard_clone_of_a_layer_finds_its_parts_that_was(build):
+    model = build()
+    clone = clone_model(model)
+    expected, got = [[each.name for each in layers_of.layers]
+                     for layers_of in (model, clone)]
+    assert got == expected
+    assert_same_outputs(model, clone)
+
+
+def test_part_that_the_user_has_renamed_after_its_call_is_renamed_in_the_clone():
+    model = chain(Weighted)()
+    model.layers[-1].parts[0].name = 'renamed'
+    assert clone_model(model).layers[-1].parts[0].name == 'renamed'
 
 
 @pytest.mark.parametrize('make', [Weighted, WeightedByBuild, Nested])
@@ -103,9 +190,11 @@ def test_parts_of_a_clone_have_the_names_of_the_original(make):
 
 
 @pytest.mark.skipif(IS_KERAS2, reason='Weights of Keras 2 have no path.')
-@pytest.mark.parametrize('make', [Weighted, WeightedByBuild, Nested])
-def test_weights_of_the_parts_of_a_clone_have_the_paths_of_the_original(make):
-    model = chain(make)()
+@pytest.mark.parametrize('build', [
+    *map(chain, [Weighted, WeightedByBuild, Nested, Two]), built_before_its_call,
+    in_a_sequential_model])
+def test_weights_of_the_parts_of_a_clone_have_the_paths_of_the_original(build):
+    model = build()
     assert [weight.path for weight in clone_model(model).weights] == [
         weight.path for weight in model.weights]
 

@@ -12,6 +12,7 @@ import hashlib
 import inspect
 import json
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -601,3 +602,96 @@ def array_that_the_user_changes_as_well():
 def test_clone_has_what_build_changes_in_place(make):
     model = chain(lambda: layers.Dense(3), make)()
     assert_same_outputs(model, clone_model(clone_model(model)))
+
+
+# Objects that cannot be inspected
+
+
+class WithoutSize:
+    nbytes = None
+
+
+class Closed:
+    @property
+    def nbytes(self):
+        raise RuntimeError('The file is closed.')
+
+
+class OutsideOfItsContext:
+    @property
+    def __dict__(self):
+        raise RuntimeError('There is no context.')
+
+
+class EmptySlot:
+    __slots__ = 'value', '__weakref__'
+
+    def __getattr__(self, name):
+        raise KeyError(name)
+
+
+class NumberOfLayers(layers.Layer):
+    """Has another attribute under the name of one of a model."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.layers = np.array([20, 20, 1])
+
+
+@pytest.mark.parametrize('make', [
+    WithoutSize, Closed, OutsideOfItsContext, EmptySlot, NumberOfLayers])
+def test_guard_layer_that_holds_an_object_is_called_and_cloned(make):
+    class Holds(layers.Layer):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.held = [make()]
+
+        def call(self, inputs):
+            return 2. * inputs
+
+    model = chain(Holds)()
+    assert_same_outputs(model, clone_model(model))
+
+
+def test_guard_layer_with_a_proxy_of_what_does_not_exist_any_more_is_cloned():
+    scale, parent = Scale(2.), WithoutSize()
+    scale.parent = weakref.proxy(parent)
+    model = chain(lambda: scale)()
+    del parent
+    assert_same_outputs(model, clone_model(model))
+
+
+def test_guard_call_sets_no_attribute_that_another_layer_lacks():
+    called, other = layers.Activation('relu'), layers.Activation('relu')
+    called(layers.Input((3,)))
+    other.build((None, 3))
+    assert {*dir(called)} == {*dir(other)}
+
+
+class Factor(layers.Layer):
+    def __init__(self, factor, **kwargs):
+        super().__init__(**kwargs)
+        self.factor = factor
+
+    def call(self, inputs):
+        if self.factor is None:
+            raise ValueError('Set a factor.')
+        return inputs * self.factor
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        return dict(super().get_config(), factor=self.factor)
+
+
+@pytest.mark.parametrize('wrap', [lambda layer: layer, layers.TimeDistributed],
+                         ids=['layer', 'layer in a wrapper'])
+def test_guard_clone_of_what_the_user_has_corrected_after_a_call_failed(wrap):
+    inner = Factor(None)
+    layer, shape = wrap(inner), (4, 3)
+    with pytest.raises(ValueError):
+        layer(np.ones((2, *shape)))
+    inner.factor = 2.
+    model = chain(lambda: layer, shape=shape)()
+    assert_same_outputs(model, clone_model(model), np.ones((2, *shape), 'float32'))

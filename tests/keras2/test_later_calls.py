@@ -3,7 +3,7 @@ what was set at that time."""
 import numpy as np
 import pytest
 from keras import activations
-from keras.layers import LSTM, Dense, Input, Layer, TimeDistributed
+from keras.layers import LSTM, Activation, Dense, Input, Layer, TimeDistributed
 from keras.models import Model, Sequential
 
 from major_versions import ONES, assert_cloned
@@ -157,3 +157,40 @@ def test_guard_layer_is_called_that_holds_a_new_one_with_a_number_of_layers():
     scale.factors.pop()
     scale.counting = Counting()
     assert_cloned(Model(x, Dense(2)(scale(y))), ONES)
+
+
+class Halving(Layer):
+    """Changes its factor before Keras's `__call__`."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.factor = 8.
+
+    def __call__(self, *args, **kwargs):
+        self.factor *= .5
+        return super().__call__(*args, **kwargs)
+
+    def call(self, inputs):
+        return inputs * self.factor
+
+
+def test_guard_clone_of_a_layer_that_changes_before_each_call():
+    x = Input((3,))
+    assert_cloned(Model(x, Dense(2)(Halving()(x))), ONES)
+
+
+class ActivatesAgain(Layer):
+    """Creates a layer in each call, and counts them by their names."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.found = {}
+
+    def call(self, inputs):
+        new = Activation('tanh')
+        self.found[new.name] = self.name
+        return new(inputs) * float(len(self.found))
+
+
+def test_guard_clone_of_a_layer_that_creates_another_in_each_call():
+    assert_cloned(called_twice(ActivatesAgain), ONES)

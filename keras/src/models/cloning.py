@@ -26,6 +26,9 @@ from keras_clone.recording import RECORD
 from keras_clone.recording import STATE
 from keras_clone.recording import build_in_same_state
 from keras_clone.recording import building
+from keras_clone.recording import calls
+from keras_clone.recording import forget_first_call
+from keras_clone.recording import is_called_by_keras
 from keras_clone.recording import keep_first_call
 from keras_clone.recording import record
 from keras_clone.recording import setting
@@ -145,8 +148,9 @@ def clone_model(
         )
 
     cloner = _Cloner(model, clone_function, call_function, recursive, dict(cache))
-    clone = cloner.clone(input_tensors, call_function)
-    cloner.finish()
+    with calls.within():  # Clones that are built early are called later.
+        clone = cloner.clone(input_tensors, call_function)
+        cloner.finish()
     if cloner.has_same_shapes:
         cloner.check()
     cloner.copy_unreachable_values(clone)
@@ -298,7 +302,7 @@ class _Cloner(Cloner):
     copied_classes = Regularizer, Constraint, Loss, LearningRateSchedule
 
     def is_renewed(self, value):
-        return isinstance(value, Initializer)  # It may have a seed of its own.
+        return issubclass(type(value), Initializer)  # It may have a seed of its own.
 
     def is_graph(self, layer):
         return isinstance(layer, (Functional, Sequential))
@@ -348,7 +352,7 @@ class _Cloner(Cloner):
             clone.dtype_policy = policy
 
     def is_called(self, clone):
-        return clone._called
+        return _is_called(clone)
 
     def adopt(self, layer, clone):
         if self._uses_clone_function(layer):
@@ -382,7 +386,7 @@ class _Cloner(Cloner):
         config = layer.get_build_config() if is_own and layer.built else None
         if config and not clone.built:
             with self._scope_around(layer):
-                keep_first_call(clone, _attributes_to_keep)
+                keep_first_call(clone, _attributes_to_keep, _is_called)
                 clone.build_from_config(config)
             if not clone.built:
                 clone.built = True
@@ -733,10 +737,16 @@ def _attributes(layer):
 
 def _attributes_to_keep(layer):
     """Returns what is kept at the first call of a layer; None for a graph network,
-    which computes nothing itself."""
+    which computes nothing itself, and for layers with a `__call__` of a user."""
     cls = type(layer)  # Of a weak proxy, not that of what it stands for.
-    is_graph = issubclass(cls, (Functional, Sequential))
-    return _attributes(layer) if issubclass(cls, Layer) and not is_graph else None
+    if issubclass(cls, (Functional, Sequential)) or not (
+            issubclass(cls, Layer) and is_called_by_keras(cls)):
+        return None
+    return _attributes(layer)
+
+
+def _is_called(layer):
+    return getattr(layer, "_called", False)
 
 
 _released_call = Layer.__call__
@@ -744,8 +754,13 @@ _released_call = Layer.__call__
 
 @functools.wraps(_released_call)
 def _call(self, *args, **kwargs):
-    keep_first_call(self, _attributes_to_keep)
-    return _released_call(self, *args, **kwargs)
+    kept = keep_first_call(self, _attributes_to_keep, _is_called)
+    try:
+        with calls.within():
+            return _released_call(self, *args, **kwargs)
+    except BaseException:
+        forget_first_call(kept)
+        raise
 
 
 _released_open_name_scope = Layer._open_name_scope
