@@ -28,10 +28,10 @@ from keras_clone.recording import arguments_of
 from keras_clone.recording import copied
 from keras_clone.recording import first_call_of
 from keras_clone.recording import is_of_keras
-from keras_clone.recording import is_younger
 from keras_clone.recording import keep
 from keras_clone.recording import keep_first_call_with
 from keras_clone.recording import leaves
+from keras_clone.recording import number_of
 from keras_clone.recording import parameters_of
 from keras_clone.recording import record_numbers
 from keras_clone.recording import record_of
@@ -692,6 +692,8 @@ class Cloner:
         known = self.layer_map if is_layer else self.state_map
         is_free = (id(value) not in known and other is not value and
                    id(value) not in self._pending and id(other) not in self._clones)
+        if is_layer:  # It must not be a layer that existed before.
+            is_free &= number_of(other, self._start) >= self._start
         if is_free and is_layer and self._can_be_clone_of(value, other):
             # What is set on a layer that is built already has no effect.
             if not (getattr(other, 'built', False) and
@@ -866,7 +868,7 @@ class Cloner:
             return self.tensor(value)
         if id(value) in self._functions:
             return self._functions[id(value)][1]
-        if self.is_layer(value) and is_younger(value, self._start):
+        if self.is_layer(value) and number_of(value, 0) > self._start:
             return value  # The constructor of a clone has put it there.
         if self.is_renewed(value):
             with contextlib.suppress(Exception):

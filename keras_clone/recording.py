@@ -39,18 +39,19 @@ record_numbers = itertools.count()
 
 
 class _Calls(threading.local):
-    """How many calls of layers contain what a thread does now."""
+    """Context of a call of a layer.
+
+    # Attributes
+        depth: how many calls contain what a thread does now.
+    """
 
     depth = 0
 
-    @contextlib.contextmanager
-    def within(self):
-        """Context of one more call."""
+    def __enter__(self):
         self.depth += 1
-        try:
-            yield
-        finally:
-            self.depth -= 1
+
+    def __exit__(self, *error):
+        self.depth -= 1
 
 
 calls = _Calls()
@@ -493,10 +494,11 @@ def arguments_of(layer):
                   known.state, known.state_at_build, known.closures)
 
 
-def is_younger(layer, number):
-    """Returns whether a layer was made after a number of `record_numbers`."""
+def number_of(layer, default):
+    """Returns the number of the `Record` of a layer; a default if it has none, or
+    that of the layer of which it is a copy."""
     record = record_of(layer)
-    return record is not None and record.number > number
+    return record.number if record and record.owner in (None, id(layer)) else default
 
 
 def first_call_of(layer):

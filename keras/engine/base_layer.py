@@ -61,7 +61,7 @@ def _call(self, *args, **kwargs):
     if number:
         keep_later_call(self, number, _layers_of)
     try:
-        with calls.within():
+        with calls:
             outputs = _released_call(self, *args, **kwargs)
     except BaseException:
         forget_first_call(kept)

@@ -198,6 +198,29 @@ def test_guard_clone_has_its_own_number_in_a_registry():
     assert registry[clone.number] is clone
 
 
+class HoldsRegistry(layers.Layer):
+    """Adds itself to a list that all layers of its class hold."""
+
+    registry = []
+
+    def __init__(self, factor, **kwargs):
+        super().__init__(**kwargs)
+        self.factor, self.members = factor, self.registry
+        self.registry.append(self)
+
+    def call(self, inputs):
+        return inputs * self.factor
+
+    def get_config(self):
+        return dict(super().get_config(), factor=self.factor)
+
+
+def test_guard_clone_of_layers_that_hold_a_registry_of_all():
+    for _ in range(2):  # The second time, there are clones in the registry.
+        model = chain(lambda: HoldsRegistry(2.), lambda: HoldsRegistry(5.))()
+        assert_same_outputs(model, clone_model(model))
+
+
 # Arguments that are not known: a layer is created as in the released Keras.
 
 def test_guard_clone_does_not_read_an_iterator_again():

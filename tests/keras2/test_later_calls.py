@@ -3,8 +3,9 @@ what was set at that time."""
 import numpy as np
 import pytest
 from keras import activations
+from keras import backend as K
 from keras.layers import LSTM, Activation, Dense, Input, Layer, TimeDistributed
-from keras.models import Model, Sequential
+from keras.models import Model, Sequential, clone_model
 
 from major_versions import ONES, assert_cloned
 
@@ -194,3 +195,86 @@ class ActivatesAgain(Layer):
 
 def test_guard_clone_of_a_layer_that_creates_another_in_each_call():
     assert_cloned(called_twice(ActivatesAgain), ONES)
+
+
+class Holds(Layer):
+    """Only refers to another layer."""
+
+    def __init__(self, peer=None, **kwargs):
+        super().__init__(**kwargs)
+        self.peer = peer
+
+    def call(self, inputs):
+        return 2. * inputs
+
+    def get_config(self):
+        return dict(super().get_config(), peer=None)
+
+
+def change_what_another_layer_holds(scale):
+    Holds(scale)(Input((3,)))
+
+
+def remove_nodes(scale):
+    scale(Input((3,)))
+    scale._inbound_nodes = []
+
+
+@pytest.mark.parametrize('use', [change_what_another_layer_holds, remove_nodes])
+def test_guard_clone_computes_with_what_was_set_before_the_first_call(use):
+    scale, x = Scale(), Input((3,))
+    use(scale)
+    scale.factors = [5.]
+    assert_cloned(Model(x, Dense(2)(scale(x))), ONES)
+
+
+class Flipped(Layer):
+    """Needs a new number each time that it is called."""
+
+    used = set()
+
+    def call(self, inputs):
+        number = K.get_uid('flipped')
+        assert number not in self.used
+        self.used.add(number)
+        return -inputs
+
+
+def test_guard_numbers_that_a_user_generates_are_new_in_a_clone():
+    x = Input((3,))
+    assert_cloned(Model(x, Dense(2)(Flipped()(x))), ONES)
+
+
+class PassesOn(Layer):
+    """Has the attributes of a model that it holds."""
+
+    def __init__(self, model, **kwargs):
+        super().__init__(**kwargs)
+        self.model = model
+
+    def __getattr__(self, name):
+        if name == 'model':
+            raise AttributeError(name)
+        return getattr(self.model, name)
+
+    def call(self, inputs):
+        return self.model.call(inputs)
+
+    def compute_output_shape(self, input_shape):
+        return self.model.compute_output_shape(input_shape)
+
+
+def test_clone_of_a_layer_that_has_the_attributes_of_a_model():
+    x, model = Input((3,)), Sequential([Dense(2, input_shape=(3,))])
+    model = Model(x, PassesOn(model)(x))
+    clone = clone_model(model)
+    clone.layers[1].model.set_weights(model.layers[1].model.get_weights())
+    np.testing.assert_allclose(clone.predict(ONES), model.predict(ONES), rtol=1e-5)
+
+
+def test_each_call_in_a_clone_computes_with_the_array_that_was_set_then():
+    scale, x = Scale(), Input((3,))
+    scale.factors = np.ones(2, 'float32')
+    y = scale(x)
+    scale.factors = np.array([5., 1.], 'float32')
+    assert_cloned(Model(x, Dense(2)(scale(y))), ONES)

@@ -148,7 +148,7 @@ def clone_model(
         )
 
     cloner = _Cloner(model, clone_function, call_function, recursive, dict(cache))
-    with calls.within():  # Clones that are built early are called later.
+    with calls:  # Clones that are built early are called later.
         clone = cloner.clone(input_tensors, call_function)
         cloner.finish()
     if cloner.has_same_shapes:
@@ -756,7 +756,7 @@ _released_call = Layer.__call__
 def _call(self, *args, **kwargs):
     kept = keep_first_call(self, _attributes_to_keep, _is_called)
     try:
-        with calls.within():
+        with calls:
             return _released_call(self, *args, **kwargs)
     except BaseException:
         forget_first_call(kept)
