@@ -358,18 +358,20 @@ def _changes(layer, layers_of):
     the values of `Record.later_calls`."""
     found, seen, waiting = {}, {}, [layer]
     for each in waiting:  # The list may grow in the loop.
-        if id(each) not in seen:
-            seen[id(each)], first = each, first_call_of(each)
-            waiting += layers_of(each)
-            if first is not None:
-                former = {**first.attributes, **(first.changed or {})}
-                current = {name: vars(each)[name] for name in former
-                           if name in vars(each) and not _is_long(vars(each)[name])}
-                found[id(each)] = each, {
-                    name: copied(value, _own_array)
-                    for name, value in current.items()
-                    if _is_changed(former[name], value)}
-                waiting += filter(is_recorded, leaves([*current.values()]))
+        if id(each) in seen:
+            continue
+        seen[id(each)], first = each, first_call_of(each)
+        waiting += layers_of(each)
+        with contextlib.suppress(Exception):  # Of a class of the user.
+            former = {**first.attributes, **(first.changed or {})} if first else {}
+            current = {name: vars(each)[name] for name in former
+                       if name in vars(each) and not _is_long(vars(each)[name])}
+            waiting += filter(is_recorded, leaves([*current.values()]))
+            changed = {name: copied(value, _own_array)
+                       for name, value in current.items()
+                       if _is_changed(former[name], value)}
+            if first:
+                found[id(each)] = each, changed
     return found
 
 
@@ -388,7 +390,8 @@ def _is_changed(former, value):
         former = former()  # Its numbers are not compared at each call.
     with contextlib.suppress(Exception):  # Of a class of the user, or the backend.
         if value is former or _is_large(value) or not (
-                is_plain(value) or isinstance(value, (np.ndarray, *FUNCTIONS))):
+                is_plain(value) or
+                isinstance(value, (np.ndarray, np.generic, *FUNCTIONS))):
             return False
         return not np.array_equal(former, value) if isinstance(
             value, np.ndarray) else bool(former != value)

@@ -272,9 +272,21 @@ def test_clone_of_a_layer_that_has_the_attributes_of_a_model():
     np.testing.assert_allclose(clone.predict(ONES), model.predict(ONES), rtol=1e-5)
 
 
-def test_each_call_in_a_clone_computes_with_the_array_that_was_set_then():
-    scale, x = Scale(), Input((3,))
-    scale.factors = np.ones(2, 'float32')
-    y = scale(x)
-    scale.factors = np.array([5., 1.], 'float32')
-    assert_cloned(Model(x, Dense(2)(scale(y))), ONES)
+class Times(Layer):
+    def __init__(self, factor=2., **kwargs):
+        super().__init__(**kwargs)
+        self.factor = factor
+
+    def call(self, inputs):
+        return inputs * self.factor
+
+
+@pytest.mark.parametrize('factors', [np.float32([2., 5.]), np.ones((2, 3), 'float32')],
+                         ids=['scalars', 'arrays'])
+def test_each_call_in_a_clone_computes_with_the_numpy_number_that_was_set(factors):
+    times, x = Times(), Input((3,))
+    y = x
+    for number, factor in enumerate(factors):
+        times.factor = factor + number
+        y = times(y)
+    assert_cloned(Model(x, Dense(2)(y)), ONES)
