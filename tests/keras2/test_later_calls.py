@@ -281,9 +281,10 @@ class Times(Layer):
         return inputs * self.factor
 
 
-@pytest.mark.parametrize('factors', [np.float32([2., 5.]), np.ones((2, 3), 'float32')],
-                         ids=['scalars', 'arrays'])
-def test_each_call_in_a_clone_computes_with_the_numpy_number_that_was_set(factors):
+@pytest.mark.parametrize(
+    'factors', [np.float32([2., 5.]), np.ones((2, 3), 'float32')],
+    ids=['scalars', 'arrays'])
+def test_each_call_in_a_clone_computes_with_the_numpy_number_set_then(factors):
     times, x = Times(), Input((3,))
     y = x
     for number, factor in enumerate(factors):
