@@ -189,7 +189,7 @@ class Cloner:
             args, kwargs = self._arguments(layer)
         clone, name = _constructed(layer, args, kwargs), _first_name(layer)
         if getattr(clone, 'name', name) != name:
-            # The user has renamed the layer, or the constructor counts.
+            # The user has renamed it, or the constructor makes names by a counter.
             with contextlib.suppress(Exception):  # It may not take a name.
                 other = _constructed(layer, args, {**kwargs, 'name': name})
                 clone = other if other.name == name else clone

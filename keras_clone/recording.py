@@ -112,8 +112,8 @@ class FirstCall:
         built: set, the ids of the layers that it held and that were built.
         empty: set, the ids of the models that it held and that had no layers.
         attributes: dict {name: value}; containers are copies.
-        changed: dict {name: value}, those that were others after the call; None if
-            that has raised an exception.
+        changed: dict {name: value}, those that were others after the call; None
+            until it has ended.
         objects: dict {id: (object, its attributes, in the same format)}, of the
             objects of the user's classes that the layer held.
     """
@@ -300,7 +300,8 @@ def keep_first_call(layer, attributes, is_called, with_closures=False, seen=()):
     if current is not None:
         record = _own_record(layer)
         records.append(record)
-        record.first_call = first = FirstCall(layer)
+        record.first_call, record.later_calls = FirstCall(layer), {}
+        first = record.first_call
         held = _keep_attributes(current, first.attributes)
         for each in held:  # The list may grow in the loop.
             with contextlib.suppress(Exception):  # Of a class of the user.
@@ -412,8 +413,8 @@ def changes_at_call(layer, number):
     known, found = _later_calls_of(layer), {}
     for changes in known.values() if number in known else ():
         for key, (each, held) in changes.items():
-            first = first_call_of(each)
-            former = {**first.existing()[0], **(first.changed or {})}
+            first = first_call_of(each)  # None if a later call of it has failed.
+            former = {**first.existing()[0], **(first.changed or {})} if first else {}
             found.setdefault(key, (each, {}))[1].update(
                 {name: former[name] for name in held if name in former})
     for key, (_, held) in known.get(number, {}).items():
