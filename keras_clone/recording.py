@@ -414,7 +414,7 @@ def changes_at_call(layer, number):
     for changes in known.values() if number in known else ():
         for key, (each, held) in changes.items():
             first = first_call_of(each)  # None if a later call of it has failed.
-            former = {**first.existing()[0], **(first.changed or {})} if first else {}
+            former = first and {**first.existing()[0], **(first.changed or {})} or {}
             found.setdefault(key, (each, {}))[1].update(
                 {name: former[name] for name in held if name in former})
     for key, (_, held) in known.get(number, {}).items():
