@@ -217,7 +217,10 @@ class HoldsRegistry(layers.Layer):
 
 def test_guard_clone_of_layers_that_hold_a_registry_of_all():
     for _ in range(2):  # The second time, there are clones in the registry.
-        model = chain(lambda: HoldsRegistry(2.), lambda: HoldsRegistry(5.))()
+        first, second, x = HoldsRegistry(2.), HoldsRegistry(5.), layers.Input((3,))
+        y = first(x)
+        second.factor = 3.
+        model = Model(x, second(y))
         assert_same_outputs(model, clone_model(model))
 
 

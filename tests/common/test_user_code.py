@@ -691,7 +691,7 @@ def test_guard_clone_of_what_the_user_has_corrected_after_a_call_failed(wrap):
     inner = Factor(None)
     layer, shape = wrap(inner), (4, 3)
     with pytest.raises(ValueError):
-        layer(np.ones((2, *shape)))
+        layer(layers.Input(shape) if IS_KERAS2 else np.ones((2, *shape)))
     inner.factor = 2.
     model = chain(lambda: layer, shape=shape)()
     assert_same_outputs(model, clone_model(model), np.ones((2, *shape), 'float32'))
