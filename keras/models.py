@@ -8,7 +8,7 @@ including the masks. `keras_clone.cloner` describes how a new layer is created.
 """
 import contextlib
 import functools
-from itertools import zip_longest
+import itertools
 
 from keras_clone.cloner import Cloner
 from keras_clone.recording import RECORD
@@ -173,6 +173,7 @@ class _Cloner(Cloner):
             hasattr(x, '_keras_history') or self._replaced_operands(x)[0])
 
     copied_classes = Regularizer, Constraint
+    computes_anew = False
 
     def is_renewed(self, value):
         return issubclass(type(value), Initializer)  # It may have a seed of its own.
@@ -331,7 +332,7 @@ class _Cloner(Cloner):
         if id(x) not in self.tensor_map:
             if hasattr(x, '_keras_history'):
                 layer, node_index, _ = x._keras_history
-                self._clone_node(layer._inbound_nodes[node_index])
+                self._clone_nodes([layer._inbound_nodes[node_index]])
             else:
                 self.tensor_map[id(x)] = self._backend_tensor(x)
         return self.tensor_map.get(id(x), x)
@@ -416,9 +417,8 @@ class _Cloner(Cloner):
     def _graph_network(self, network, input_tensors):
         for x, y in zip(network.inputs, input_tensors):
             self.tensor_map[id(x)] = y
-        self.called_layers.update(map(id, network.layers))
-        for node in _nodes_in_call_order(network):
-            self._clone_node(node)
+        by_depth = sorted(network._nodes_by_depth.items(), reverse=True)
+        self._clone_nodes([node for _, nodes in by_depth for node in nodes])
         inputs = _source_inputs(input_tensors)
         outputs = [self.tensor(x) for x in network.outputs]
         is_chain = isinstance(network, Sequential) and _is_input(*input_tensors)
@@ -447,6 +447,29 @@ class _Cloner(Cloner):
 
     def _is_cloned(self, node):
         return all(id(x) in self.tensor_map for x in node.output_tensors)
+
+    def _clone_nodes(self, nodes):
+        """Calls the clones of layers as in `nodes`, to which those are added that they
+        depend on, also by call arguments; in the order of the original calls."""
+        found = set(nodes)
+        for node in nodes:  # The list may grow in the loop.
+            more = [each for each in self._parents(node) if each not in found]
+            found.update(more)
+            nodes += more
+        self.called_layers.update(id(node.outbound_layer) for node in nodes)
+        for node in in_call_order(
+                nodes, lambda node: node.outbound_layer, self._parents):
+            self._clone_node(node)
+
+    def _parents(self, node):
+        """Returns the nodes whose outputs a node was called with."""
+        # The input of an `InputLayer` is its output.
+        tensors = list(node.input_tensors) if node.inbound_layers else []
+        if node.arguments:
+            tensors += filter(self.is_tensor, self._walk.leaves_in(node.arguments))
+        histories = [x._keras_history for x in tensors if id(x) not in
+                     self.tensor_map and hasattr(x, '_keras_history')]
+        return [layer._inbound_nodes[index] for layer, index, _ in histories]
 
     def _clone_node(self, node):
         if self._is_cloned(node):
@@ -509,7 +532,8 @@ class _Cloner(Cloner):
         for x, y in zip(node.output_tensors, new_node.output_tensors):
             self.tensor_map[id(x)] = y
         # A single None or a tuple may stand for the masks of all outputs.
-        for mask, new_mask in zip_longest(node.output_masks, new_node.output_masks):
+        masks = itertools.zip_longest(node.output_masks, new_node.output_masks)
+        for mask, new_mask in masks:
             if mask is not None and new_mask is None:
                 raise ValueError(
                     'Cannot clone layer "{}" of class `{}`: it returned a mask, its '
@@ -708,17 +732,6 @@ def _copy_ops(ops, x, replace):
                       for y in _control_inputs(op) if is_outside(y))
     with x.graph.as_default():
         return tf.graph_util.import_graph_def(nodes, inputs, [x.name])[0]
-
-
-def _nodes_in_call_order(network):
-    nodes = [node for _, nodes in sorted(network._nodes_by_depth.items(),
-                                         reverse=True) for node in nodes]
-    return in_call_order(nodes, lambda node: node.outbound_layer, _parents)
-
-
-def _parents(node):
-    return [layer._inbound_nodes[index]
-            for layer, index in zip(node.inbound_layers, node.node_indices)]
 
 
 def _call_inputs(node):

@@ -71,7 +71,9 @@ class Cloner:
     - of a layer: `is_graph`, `is_called`, `attributes`, `own_state`, `set_flags`,
       `set_attribute`, `tracked`, `new_layer`, `build`, `finish_layer`;
     - of a variable: `new_state`, `signature`; of a tensor: `tensor`, `has_clone`;
-    - `layers_within` (a model) and `custom_object_scope`.
+    - `layers_within` (a model) and `custom_object_scope`; `computes_anew`, whether a
+      model computes with what its layers hold now, not with what they held when
+      they were called.
 
     # Arguments
         model: the model to clone.
@@ -535,6 +537,8 @@ class Cloner:
             if is_changed_later and (is_plain(value) or self.is_array(value)):
                 continue  # The constructor has computed it from the new settings.
             old = self._leaves(value, objects)
+            if self.computes_anew and self._are_replaced(layer, name, old):
+                continue
             if self._corresponds(value, old, new):
                 self._match_objects(value, new, objects)
             else:
@@ -542,6 +546,11 @@ class Cloner:
             for each in old:
                 if id(each) in first.built and id(each) in self.layer_map:
                     self._build_held(each, self.layer_map[id(each)])
+
+    def _are_replaced(self, layer, name, leaves):
+        """Returns whether an attribute of a layer holds others than `leaves` now."""
+        current = self._leaves(vars(layer).get(name))
+        return bool(leaves) and [*map(id, leaves)] != [*map(id, current)]
 
     def _build_held(self, layer, clone):
         """Builds a layer that was built before what holds it was called."""

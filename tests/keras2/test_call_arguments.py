@@ -253,6 +253,26 @@ def test_layer_connected_only_by_an_argument_keeps_its_weights_and_is_cloned():
     assert len(hidden._inbound_nodes) == 1
 
 
+class TiedTo(Layer):
+    """Multiplies its input by the kernel of a layer that has been called."""
+
+    def __init__(self, dense, **kwargs):
+        super().__init__(**kwargs)
+        self.dense, self.kernel = dense, dense.kernel
+
+    def call(self, inputs):
+        return K.dot(inputs, self.kernel)
+
+
+def test_layers_connected_only_by_an_argument_are_called_in_their_order():
+    x = Input((3,))
+    dense = Dense(3)
+    hidden = dense(x)
+    tied = TiedTo(dense)(Dense(3)(x))
+    model = Model(x, Mix()(x, extra=[tied, hidden]))
+    assert_same_outputs(model, clone_model(model))
+
+
 def test_error_names_an_input_with_a_tensor_connected_only_by_an_argument():
     x, tensor = Input((3,)), 2 * K.variable(np.ones((2, 3)))
     extra = Input(batch_shape=(2, 3), tensor=tensor, name='left_out')

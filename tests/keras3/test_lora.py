@@ -119,6 +119,15 @@ def test_guard_clone_has_quantized_weights_and_lora():
     assert_same_outputs(model, clone_model(model))
 
 
+def test_clone_has_the_quantized_weights_and_the_former_kernel_as_argument():
+    x = layers.Input((2,), name='x')
+    dense = layers.Dense(2)
+    dense.build((None, 2))
+    model = keras.Model(x, dense(x @ dense.kernel))
+    model.quantize('int8')
+    assert_same_outputs(model, clone_model(model), np.ones((1, 2), 'float32'))
+
+
 @pytest.mark.parametrize('kind', ['layer', 'inner layer', 'nested model'])
 def test_clone_has_the_frozen_variable_of_a(kind):
     parts = {'layer': lambda layer: layer, 'inner layer': lambda layer: layer.dense,

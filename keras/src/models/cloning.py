@@ -300,6 +300,7 @@ class _Cloner(Cloner):
         return tuple(value.shape), value.dtype, value.trainable
 
     copied_classes = Regularizer, Constraint, Loss, LearningRateSchedule
+    computes_anew = True
 
     def is_renewed(self, value):
         return issubclass(type(value), Initializer)  # It may have a seed of its own.
