@@ -449,8 +449,12 @@ class _Cloner(Cloner):
         return all(id(x) in self.tensor_map for x in node.output_tensors)
 
     def _clone_nodes(self, nodes):
-        """Calls the clones of layers as in `nodes`, to which those are added that they
-        depend on, also by call arguments; in the order of the original calls."""
+        """Calls the clones of layers as in `nodes`, in the order of these calls.
+
+        # Arguments
+            nodes: list; the nodes that they depend on, also by call arguments, are
+                added to it.
+        """
         found = set(nodes)
         for node in nodes:  # The list may grow in the loop.
             more = [each for each in self._parents(node) if each not in found]

@@ -385,11 +385,14 @@ class Cloner:
         return self._changes[id(clone)][1]
 
     def _config_of(self, layer):
-        """Returns the config of a layer; None if it is not needed or not known."""
+        """Returns the config that a layer had before it was built, as far as is
+        known; None if it is not needed."""
         if self.is_graph(layer) or self._keeps_arguments(layer):
             return None
         with contextlib.suppress(Exception):
-            return layer.get_config()
+            config, former = layer.get_config(), self._changed_by_call(layer)
+            return {**config, **{name: former[name] for name in former
+                                 if _are_equal(config.get(name), vars(layer)[name])}}
 
     def _current(self, layer, names, config):
         """Returns the values of settings that a constructor can be called with.
@@ -440,9 +443,19 @@ class Cloner:
         """Returns the attributes that a layer had before it was built, as far as is
         known, as a dict. Layers of Keras do not change theirs."""
         first = first_call_of(layer)
-        if first is None or is_of_keras(type(layer)):
-            return vars(layer)
-        return {**vars(layer), **first.existing()[0]}
+        known = first is not None and not is_of_keras(type(layer))
+        return {**vars(layer), **(first.existing()[0] if known else
+                                  self._changed_by_call(layer))}
+
+    def _changed_by_call(self, layer):
+        """Returns the attributes that the first call of a layer, or of one that
+        holds it, has changed, and the user has not, as they were before it."""
+        first, held = first_call_of(layer), vars(layer)
+        changed = first and first.changed or {}
+        former = first.existing()[0] if changed else {}
+        return {name: former[name] for name, value in changed.items()
+                if name in former and name in held and
+                _are_equal(held[name], value)}
 
     def _keeps_arguments(self, layer):
         """Returns whether a layer has an attribute for each argument, so that its

@@ -327,11 +327,11 @@ def forget_first_call(records):
         record.first_call = None
 
 
-def keep_changes_by_call(layer, layers_of):
+def keep_changes_by_call(layer, layers_of=lambda layer: ()):
     """Keeps what the first call of a layer has changed in it and in those it holds.
 
     # Arguments
-        layers_of: as for `keep_later_call`.
+        layers_of: as for `keep_later_call`; not needed for the layers of models.
     """
     for each, held in _changes(layer, layers_of).values():
         if first_call_of(each).changed is None:  # Else it was called before.

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from keras import layers, regularizers
 from keras.models import clone_model
+from keras_clone.check.gallery import ops
 
 from major_versions import (
-    ONES, assert_cloned, assert_same_outputs, build_inner, call_inner, chain,
-    new_variable)
+    ONES, WithInner, assert_cloned, assert_same_outputs, build_inner, call_inner,
+    chain, new_variable)
 
 
 class RaisesIfAsked:
@@ -248,3 +249,46 @@ class CallsFunctionInBuild(layers.Layer):
 
 def test_guard_clone_has_layers_added_by_a_function_of_build(assert_faithful):
     assert_faithful(chain(CallsFunctionInBuild))
+
+
+class ChangesUnits(WithInner):
+    """Its `build` computes a setting of a sublayer from what that was."""
+
+    def __init__(self, **kwargs):
+        super().__init__(layers.Dense(1), **kwargs)
+
+    def build(self, input_shape):
+        self.inner.units += 2
+        super().build(input_shape)
+
+
+def test_guard_clone_has_the_setting_of_a_sublayer_that_build_has_changed():
+    assert_cloned(chain(ChangesUnits)())
+
+
+class Widens(layers.Layer):
+    """Its `build` computes an argument, which is in the config, from what it was."""
+
+    def __init__(self, units=1, **kwargs):
+        super().__init__(**kwargs)
+        self.units = units
+
+    def build(self, input_shape):
+        self.units += 2
+        self.kernel = self.add_weight(
+            name='kernel', shape=(input_shape[-1], self.units),
+            initializer='ones')
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return ops.matmul(inputs, self.kernel)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape[0], self.units
+
+    def get_config(self):
+        return dict(super().get_config(), units=self.units)
+
+
+def test_clone_has_the_argument_that_build_has_changed():
+    assert_cloned(chain(Widens)())

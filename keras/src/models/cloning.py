@@ -27,8 +27,10 @@ from keras_clone.recording import STATE
 from keras_clone.recording import build_in_same_state
 from keras_clone.recording import building
 from keras_clone.recording import calls
+from keras_clone.recording import first_call_of
 from keras_clone.recording import forget_first_call
 from keras_clone.recording import is_called_by_keras
+from keras_clone.recording import keep_changes_by_call
 from keras_clone.recording import keep_first_call
 from keras_clone.recording import record
 from keras_clone.recording import setting
@@ -758,10 +760,14 @@ def _call(self, *args, **kwargs):
     kept = keep_first_call(self, _attributes_to_keep, _is_called)
     try:
         with calls:
-            return _released_call(self, *args, **kwargs)
+            outputs = _released_call(self, *args, **kwargs)
     except BaseException:
         forget_first_call(kept)
         raise
+    first = first_call_of(self)
+    if first and first.changed is None:
+        keep_changes_by_call(self)
+    return outputs
 
 
 _released_open_name_scope = Layer._open_name_scope
