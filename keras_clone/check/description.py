@@ -93,9 +93,9 @@ class Description:
     def partners(self, other):
         """Returns pairs of nodes of two models, inputs first: those of the same
         number of a layer of the same key."""
-        own = set(map(id, graphs.ordered_nodes(self.model)))
-        return [(node, other.nodes[call]) for call, node in self.nodes.items()
-                if id(node) in own and call in other.nodes]
+        return [(node, other.nodes[key, call])
+                for (key, call), node in self.nodes.items()
+                if not call.network and (key, call) in other.nodes]
 
     def layer_of_weight(self, i):
         """Returns the path of the layer of the model's weight of that number."""

@@ -86,15 +86,6 @@ def _containers(value):
             yield from _containers(each)
 
 
-def changed_by(mine, its):
-    """Returns whether changing the variables of one model, for a moment, changes
-    those of another; both are `Belongings`."""
-    values = graphs.values_of(mine.variables())
-    with changed(its.variables()):
-        now = graphs.values_of(mine.variables())
-    return any(x.tobytes() != y.tobytes() for x, y in zip(values, now))
-
-
 @contextlib.contextmanager
 def changed(variables):
     """Context in which numbers are added to variables."""

@@ -7,7 +7,7 @@ from . import random_values
 from .difference import (GRAPH, NUMBERS, PREDICT, SAVING, SHARING, Difference,
                          ModelError)
 from .graphs import graphs
-from .independence import Belongings, changed, changed_by, names_in
+from .independence import Belongings, changed, changes, names_in
 from .messages import one_line, summary
 from .values import all_close, arrays_close, distance, is_numeric
 
@@ -149,7 +149,10 @@ class Original:
         if self._random_among(suspects, draws_same) != suspects:
             found.append(Difference(SHARING, '', 'what it computes from',
                                     'variables of its own', "the original's"))
-        if changed_by(self.belongings, its):
+        before = self.belongings.snapshot()
+        with changed(its.variables()):
+            after = self.belongings.snapshot()
+        if changes(before, after):
             found.append(Difference(
                 SHARING, '', 'the original when the weights of the clone change',
                 'no change', 'other values'))

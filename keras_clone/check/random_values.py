@@ -8,7 +8,7 @@ import collections
 
 import numpy as np
 
-from .graphs import graphs
+from .graphs import graphs, reached
 
 # What an input of a model takes. shape: tuple, None for each free size. dtype: text.
 # sparse: whether it is sparse. consumers: see `_consumers`.
@@ -69,20 +69,18 @@ def draw_inputs(model, seed=0):
 def _consumers(layer):
     """Returns the layers that what goes into a layer reaches before one that has
     weights of its own; the layer itself included."""
-    found, waiting = {}, [layer]
-    while waiting:
-        layer = waiting.pop()
-        if layer is None or id(layer) in found:
-            continue
-        found[id(layer)] = layer
+    def leads_to(layer):
+        if layer is None:   # Where a function of operations begins.
+            return []
         if graphs.is_network(layer):
-            graph = graphs.graph_of(layer)
-            waiting += [x._keras_history[0] for x in graph.inputs] if graph else []
+            inputs = getattr(graphs.graph_of(layer), 'inputs', [])
+            found = [x._keras_history[0] for x in inputs]
         else:
-            waiting += [each for _, each in graphs.inner_layers(layer)]
+            found = [each for _, each in graphs.inner_layers(layer)]
         if not getattr(layer, 'weights', []):
-            waiting += map(graphs.layer_of, layer._outbound_nodes)
-    return list(found.values())
+            found += map(graphs.layer_of, layer._outbound_nodes)
+        return found
+    return reached([layer], leads_to)
 
 
 def _draw_input(wanted, batch, random):

@@ -81,13 +81,8 @@ class Graphs:
 
     def all_layers(self, layer):
         """Returns a layer and those that it holds, at every depth."""
-        found, waiting = {}, [layer]
-        while waiting:
-            each = waiting.pop()
-            if id(each) not in found:
-                found[id(each)] = each
-                waiting += [inner for _, inner in reversed(self.inner_layers(each))]
-        return list(found.values())
+        return reached([layer], lambda each: [
+            inner for _, inner in self.inner_layers(each)])
 
     def seeds_of(self, layer):
         """Returns the states of the random number generators that a layer has."""
@@ -147,6 +142,22 @@ class Graphs:
             model.save(path, **self.SAVING)
             return keras.models.load_model(path, custom_objects=objects,
                                            compile=False, **self.LOADING)
+
+
+def reached(objects, leads_to):
+    """Returns objects and all that these lead to, each once, depth first.
+
+    # Arguments
+        objects: list.
+        leads_to: function of an object that returns a list of others.
+    """
+    found, waiting = {}, list(reversed(objects))
+    while waiting:
+        each = waiting.pop()
+        if id(each) not in found:
+            found[id(each)] = each
+            waiting += reversed(leads_to(each))
+    return list(found.values())
 
 
 if hasattr(keras, 'KerasTensor'):

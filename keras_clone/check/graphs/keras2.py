@@ -19,7 +19,7 @@ from keras.engine.base_layer import Node
 from keras.engine.network import Network
 from keras.models import Sequential
 
-from . import Graphs
+from . import Graphs, reached
 
 # Types of ops that read, set and feed values, and are no part of a model.
 NOT_COUNTED = ('Placeholder', 'PlaceholderWithDefault', 'IsVariableInitialized',
@@ -370,13 +370,8 @@ def _drawn(tensors):
     the graph alone determines; none where they cannot be fed or listed."""
     if K.backend() != 'tensorflow' or _has_loops():
         return []
-    found, waiting = {}, [x.op for x in reversed(tensors)]
-    while waiting:
-        op = waiting.pop()
-        if id(op) not in found:
-            found[id(op)] = op
-            waiting += [x.op for x in reversed(op.inputs)]
-    return [x for op in found.values() if op.type in RANDOM for x in op.outputs]
+    ops = reached([x.op for x in tensors], lambda op: [x.op for x in op.inputs])
+    return [x for op in ops if op.type in RANDOM for x in op.outputs]
 
 
 def _is_eager():
