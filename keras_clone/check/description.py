@@ -38,9 +38,6 @@ class Label(str):
     def __eq__(self, other):
         return self.key == getattr(other, 'key', other)
 
-    def __hash__(self):
-        return hash(self.key)
-
 
 class Raised(Label):
     """The text of the exception that a method raised, instead of an answer."""

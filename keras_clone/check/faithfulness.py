@@ -151,10 +151,10 @@ def _compare(original, clone, earlier, locate=True, training=True, facts_again=N
         return [Difference(GRAPH, '', 'what cloning returns', 'a `Model`',
                            shortened(repr(clone)))]
     its = Belongings(clone, original.description)
-    numbers = original.compare_outputs(clone, its, locate)
+    numbers = original.compare_outputs(its, locate)
     in_graph = differences(original.description, its.description, facts_again)
     if training and not numbers:
-        numbers = original.compare_training(clone, its, not in_graph)
+        numbers = original.compare_training(its, not in_graph)
     shared = [each for belongings in earlier
               for each in belongings.shared_with(its)]
     earlier.append(its)

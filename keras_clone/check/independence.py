@@ -28,12 +28,13 @@ class Belongings:
         model, like: see `Description`.
 
     # Attributes
-        description: the `Description` of the model.
+        model, description: the model and its `Description`.
         parts: dict: id -> (path of the nearest layer, what belongs to the model: a
             layer, variable or tensor, or a container among the arguments of a call).
     """
 
     def __init__(self, model, like=None):
+        self.model = model
         self.description = description = Description(model, like)
         self.parts = held_by(description.located_layers())
         for (key, _), node in description.nodes.items():

@@ -65,14 +65,17 @@ class Original:
                              f'{wanted} of the model. Found: {found}.')
 
     def _draws_same(self, its):
-        """Returns whether a clone of that `Description` can draw the numbers of the
-        model: whether it has as many random number generators."""
-        return 0 < len(self.description.seeds()) == len(its.seeds())
+        """Returns whether a clone can draw the numbers of the model: whether it has
+        as many random number generators."""
+        return 0 < len(self.description.seeds()) == len(its.description.seeds())
 
-    def _again(self, compute, draws_same, count=DRAWS):
-        """Computes something several times, each time from other random numbers;
-        if a clone `draws_same`, from those that both have drawn."""
-        seeds = [] if draws_same else self.description.seeds()
+    def _again(self, compute, its=None, count=DRAWS):
+        """Computes something several times, each time from other random numbers; if
+        a clone can draw the numbers of the model, from those that both have drawn.
+        """
+        seeds = self.description.seeds()
+        if its and self._draws_same(its):
+            seeds = []
         values = graphs.values_of(seeds)
         found = []
         for draw in range(1, count + 1):
@@ -81,10 +84,10 @@ class Original:
         graphs.set_values(seeds, values)
         return found
 
-    def _random_among(self, places, draws_same=False):
+    def _random_among(self, places, its=None):
         """Returns those of some places at which the outputs are random: they differ
         there when they are computed again."""
-        again = self._again(graphs.evaluator(self.model, self.values), draws_same,
+        again = self._again(graphs.evaluator(self.model, self.values), its,
                             DRAWS if places else 0)
         return [i for i in places if not all(
             arrays_close(self.outputs[i], outputs[i]) for outputs in again)]
@@ -101,24 +104,22 @@ class Original:
         return [i for i, x in enumerate(self.outputs[:count])
                 if i >= len(outputs) or not arrays_close(x, outputs[i])]
 
-    def compare_outputs(self, clone, its, locate=True):
+    def compare_outputs(self, its, locate=True):
         """Compares what the model and a clone compute.
 
         # Arguments
-            clone: the clone; it gets the weights of the model, and the states of its
-                random number generators.
-            its: the `Belongings` of the clone.
+            its: the `Belongings` of the clone, which gets the weights of the model,
+                and the states of its random number generators.
             locate: whether to look for the layer at which outputs differ first.
         """
         if not self.is_built:
             return []
-        draws_same = self._draws_same(its.description)
         try:
-            clone.set_weights(self.model.get_weights())
-            if draws_same:
+            its.model.set_weights(self.model.get_weights())
+            if self._draws_same(its):
                 graphs.set_values(its.description.seeds(),
                                   graphs.values_of(self.description.seeds()))
-            evaluate = graphs.evaluator(clone, self.values)
+            evaluate = graphs.evaluator(its.model, self.values)
             with changed(self.belongings.variables()):
                 suspects = self._differing(evaluate())
             outputs = evaluate() if suspects else self.outputs
@@ -126,14 +127,14 @@ class Original:
             texts = PREDICT, 'predict', 'outputs', summary(error)
         else:
             differing = self._differing(outputs)
-            random = self._random_among(differing, draws_same)
+            random = self._random_among(differing, its)
             self.not_compared += [f'{self._name_of(i)} (random)' for i in random]
             if random == differing:
-                return self._effects(its, draws_same, [i for i in suspects
-                                                       if i not in differing])
+                return self._effects(its, [i for i in suspects
+                                           if i not in differing])
             texts = (NUMBERS, 'outputs', "the original's",
                      distance(self.outputs, outputs))
-        layer = self._first_layer_to_differ(clone, its.description) if locate else ''
+        layer = self._first_layer_to_differ(its) if locate else ''
         return [Difference(texts[0], layer, *texts[1:])]
 
     def _name_of(self, i):
@@ -142,11 +143,11 @@ class Original:
         layer, _, k = self.model.outputs[i]._keras_history
         return f'output {k} of {layer.name}'
 
-    def _effects(self, its, draws_same, suspects):
+    def _effects(self, its, suspects):
         """Finds where a change of the variables of one of the models changes the
         other one: at `suspects`, the outputs of the clone have changed."""
         found = []
-        if self._random_among(suspects, draws_same) != suspects:
+        if self._random_among(suspects, its) != suspects:
             found.append(Difference(SHARING, '', 'what it computes from',
                                     'variables of its own', "the original's"))
         before = self.belongings.snapshot()
@@ -158,19 +159,18 @@ class Original:
                 'no change', 'other values'))
         return found
 
-    def _first_layer_to_differ(self, clone, its):
+    def _first_layer_to_differ(self, its):
         """Returns the first layer whose outputs or masks are not the original's."""
-        pairs = self.description.partners(its)
-        draws_same = self._draws_same(its)
+        pairs = self.description.partners(its.description)
 
         def differ(count):
             nodes, others = zip(*pairs[:count])
             if list(map(_has_masks, nodes)) != list(map(_has_masks, others)):
                 return True
             evaluate = graphs.evaluator(self.model, self.values, nodes)
-            expected, (again,) = evaluate(), self._again(evaluate, draws_same, 1)
+            expected, (again,) = evaluate(), self._again(evaluate, its, 1)
             try:
-                got = graphs.evaluator(clone, self.values, others)()
+                got = graphs.evaluator(its.model, self.values, others)()
             except Exception:
                 return True
             return len(expected) != len(got) or not all(
@@ -180,18 +180,16 @@ class Original:
         count = first_that_holds(differ, len(pairs))
         return graphs.layer_of(pairs[count - 1][0]).name if count else ''
 
-    def compare_training(self, clone, its, same_graph):
+    def compare_training(self, its, same_graph):
         """Compares losses, outputs in training and the weights after one step.
 
         # Arguments
-            clone: the clone, with the weights of the model.
-            its: the `Belongings` of the clone.
+            its: the `Belongings` of the clone, which has the weights of the model.
             same_graph: whether the graphs have no difference. If they have one, it
                 may be why weights are trained differently: these are left out.
         """
         if not self.is_built:
             return []
-        draws_same = self._draws_same(its.description)
         try:
             targets = graphs.draw_targets(
                 self.model, self.outputs[:len(self.model.outputs)])
@@ -200,7 +198,7 @@ class Original:
             self.not_compared.append(f'training ({summary(error)})')
             return []
         try:
-            got, _ = graphs.train_once(clone, self.values, targets, noise)
+            got, _ = graphs.train_once(its.model, self.values, targets, noise)
         except Exception as error:
             return [Difference(NUMBERS, '', 'training', "as the original's",
                                summary(error))]
@@ -209,7 +207,7 @@ class Original:
             if all_close(mine, others) or what == graphs.STEPPED and not same_graph:
                 continue
             again = self._again(lambda: graphs.train_once(
-                self.model, self.values, targets, noise), draws_same)
+                self.model, self.values, targets, noise), its)
             if all(all_close(mine, drawn[what]) for drawn, _ in again):
                 return [Difference(NUMBERS, self._layer_of(what, mine, others), what,
                                    "the original's", distance(mine, others))]
