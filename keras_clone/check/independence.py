@@ -12,7 +12,7 @@ import numpy as np
 from .description import Description
 from .difference import SHARING, Difference
 from .graphs import graphs
-from .values import ATOMS
+from .values import ATOMS, Whole, items_of
 
 # What several models may have in common, and what holds nothing.
 STOPS = ATOMS + (type, types.ModuleType, types.CodeType, np.dtype, np.generic)
@@ -39,8 +39,10 @@ class Belongings:
         self.parts = held_by(description.located_layers())
         for (key, _), node in description.nodes.items():
             for arguments in graphs.arguments_of(node):
-                for each in _containers(arguments):
-                    self.parts[id(each)] = description.paths[key], each
+                for _, each in items_of(arguments):
+                    value = each.value if isinstance(each, Whole) else None
+                    if isinstance(value, (dict, list)):
+                        self.parts[id(value)] = description.paths[key], value
 
     def variables(self):
         """Returns the variables among the parts."""
@@ -76,15 +78,6 @@ def _name(part):
         return 'call arguments'
     layer, _, i = part._keras_history
     return f'output {i} of {layer.name}' if layer is not None else 'a tensor'
-
-
-def _containers(value):
-    """Yields the mutable containers of a structure."""
-    if isinstance(value, (dict, list)):
-        yield value
-    if isinstance(value, (dict, list, tuple)):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _containers(each)
 
 
 @contextlib.contextmanager

@@ -73,6 +73,12 @@ def leaves_of(value, as_leaf=lambda value: None, place='', depth=DEPTH):
             yield from leaves_of(each, as_leaf, place + where, depth - 1)
 
 
+def items_of(value, place=''):
+    """Yields like `leaves_of`, but looks only into lists, tuples and dicts."""
+    return leaves_of(value, lambda each: None if isinstance(
+        each, (list, tuple, dict)) else each, place)
+
+
 class Whole:
     """Stands for a value whose parts are compared."""
 

@@ -19,6 +19,7 @@ from keras.engine.base_layer import Node
 from keras.engine.network import Network
 from keras.models import Sequential
 
+from ..values import items_of
 from . import Graphs, reached
 
 # Types of ops that read, set and feed values, and are no part of a model.
@@ -86,8 +87,9 @@ class Keras2Graphs(Graphs):
         if isinstance(layer, Network):
             return [(str(i), each) for i, each in enumerate(layer._layers)]
         # From 2.3 on, Keras lists them in `_layers` as well.
-        return [pair for name in sorted(set(vars(layer)) - {'_layers'})
-                for pair in _layers_in(name, vars(layer)[name])]
+        return [(label, each) for name in sorted(set(vars(layer)) - {'_layers'})
+                for label, each in items_of(vars(layer)[name], name)
+                if self.is_layer(each)]
 
     def weights_of(self, layer):
         """They include those of the layers that it holds."""
@@ -222,19 +224,6 @@ class Keras2Graphs(Graphs):
             found.append(weight + 0. if gradient is None else
                          constraint(weight - self.RATE * K.identity(gradient)))
         return found
-
-
-def _layers_in(label, value):
-    """Returns the layers in a value, also in containers, with labels for them."""
-    if isinstance(value, Layer):
-        return [(label, value)]
-    items = []
-    if isinstance(value, (list, tuple)):
-        items = enumerate(value)
-    elif isinstance(value, dict):
-        items = value.items()
-    return [pair for key, each in items
-            for pair in _layers_in(f'{label}[{key!r}]', each)]
 
 
 def _tensors(masks):
