@@ -11,7 +11,7 @@ import numpy as np
 from .difference import GRAPH, Difference
 from .graphs import graphs
 from .messages import summary
-from .values import ATOMS, NOTHING, leaves_of, same, text_of
+from .values import NOTHING, leaves_of, same, text_of
 
 # Groups of facts, the most important first.
 PARTS, CONNECTIONS, ARGUMENTS, ANSWERS = range(4)
@@ -259,8 +259,6 @@ class Description:
 
     def _leaf(self, value):
         """Returns what stands for a value, for `leaves_of`."""
-        if type(value) in ATOMS:
-            return None
         if graphs.is_layer(value):
             key = self._keys.get(id(value))
             return Label(f'the layer {self.paths.get(key, value.name)}', key)
