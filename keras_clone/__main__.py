@@ -10,7 +10,9 @@ def main():
     if hasattr(signal, 'SIGPIPE'):  # Not on Windows.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     # The command ends the processes that it started.
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, lambda number, frame: sys.exit(128 + number))
     if hasattr(sys.stdout, 'reconfigure'):  # Not on Python 3.6.
         sys.stdout.reconfigure(errors='backslashreplace')
     status = _status()
@@ -25,7 +27,11 @@ def main():
 
 
 def _status():
-    """Runs the command and returns its exit status."""
+    """Runs the command and returns its exit status.
+
+    On an exception, Python itself would print a traceback and end with the status
+    that `check` has for a clone that is not faithful.
+    """
     try:
         from .check.commands import main as command
         command(prog_name='keras-clone')
@@ -39,6 +45,9 @@ def _status():
             return _failed(f'keras-clone needs {package} for its commands. '
                            'Install it with: pip install click rich')
         return _failed(f'{type(error).__name__}: {error}')
+    except Exception as error:
+        from .check.messages import with_place
+        return _failed(with_place(error))
 
 
 def _failed(message):

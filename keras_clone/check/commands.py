@@ -20,32 +20,14 @@ from rich.text import Text
 import keras_clone
 
 from . import processes, subjects
-from .messages import one_line, with_place
+from .messages import one_line
 from .processes import Failure
 
 # A line of `status`: what is used, its release, its file or folder; may be empty.
 Fact = collections.namedtuple('Fact', 'name release place')
 
 
-class Commands(click.Group):
-    """Commands that fail with one line and exit status 2, on Ctrl-C with 130.
-
-    Python itself would print a traceback and end with the exit status that `check`
-    has for a clone that is not faithful.
-    """
-
-    def invoke(self, context):
-        try:
-            return super().invoke(context)
-        except KeyboardInterrupt:
-            context.exit(130)
-        except (click.ClickException, click.exceptions.Exit):
-            raise
-        except Exception as error:
-            raise Failure(with_place(error))
-
-
-@click.group(cls=Commands, context_settings={'help_option_names': ['-h', '--help']})
+@click.group(context_settings={'help_option_names': ['-h', '--help']})
 @click.version_option(keras_clone.__version__, prog_name='keras-clone')
 def main():
     """Makes `keras.models.clone_model` clone faithfully."""
