@@ -4,10 +4,10 @@ Graphs are compared by the names of layers: what a clone lacks, and what it has 
 addition, is marked in its column.
 """
 import collections
-import textwrap
 import typing
 
 from .difference import CLONING, CRASH, FAITHFUL
+from .messages import shortened
 
 # A larger model is cut to this many calls of layers, those around the difference.
 LARGEST, SURROUNDINGS = 50, 16
@@ -192,7 +192,7 @@ def _about(clone):
     if clone.reason:
         prefix, reason = clone.layer + ': ', clone.reason
         reason = reason[len(prefix):] if reason.startswith(prefix) else reason
-        notes.append((textwrap.shorten(reason, 250, placeholder='...'), 'quiet'))
+        notes.append((shortened(reason, 250), 'quiet'))
     if clone.outcome == CLONING and clone.outline is not None:
         notes.append(("Drawn: the clone's clone.", 'quiet'))
     return notes

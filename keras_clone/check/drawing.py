@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from .columns import Clone, columns_of
 from .layout import BOX, Layout
+from .messages import shortened
 
 __all__ = ['Clone', 'draw']
 
@@ -264,8 +265,7 @@ def _wrapped(text, width, size):
 
 def _fitting(text, size):
     """Returns a text, cut if it is too long for a box."""
-    count = int((BOX - 8) / LETTER / size)
-    return text if len(text) <= count else text[:count - 1] + '\u2026'
+    return shortened(text, int((BOX - 8) / LETTER / size))
 
 
 def _path(points, style):
