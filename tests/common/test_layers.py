@@ -67,14 +67,6 @@ def test_clone_has_a_copy_of_the_arguments_of_a_lambda():
     assert cloned._output_shape == (3,)
 
 
-def test_clone_of_a_lambda_with_a_mask_is_faithful(assert_faithful):
-    assert_faithful(chain(
-        lambda: layers.Lambda(
-            lambda x: TWO * x,
-            mask=lambda x, mask: ops.any(ops.not_equal(x, 0), axis=-1)),
-        lambda: layers.LSTM(2), shape=(5, 3)))
-
-
 class Doubling(layers.Dense):
     def double(self, inputs):
         return self(self(inputs))

@@ -1,10 +1,10 @@
 """The class of a model and its state are those of the original."""
 import numpy as np
 import pytest
-from keras.layers import Dense, Input
+from keras.layers import Dense, Input, Lambda, Reshape, Subtract
 from keras.models import Model, Sequential, clone_model
 
-from major_versions import IS_KERAS2, chain
+from major_versions import IS_KERAS2, ONES, assert_same_outputs, chain
 
 if IS_KERAS2:
     from keras.models import _clone_functional_model, _clone_sequential_model
@@ -54,6 +54,98 @@ def test_clone_of_a_class_whose_constructor_creates_the_graph_is_faithful(
     assert type(clone) is model_class
     assert clone.units == 2
     assert clone.output_shape == (None, 2)
+
+
+class Keywords(Model):
+    def __init__(self, **options):
+        x = Input((3,))
+        y = Dense(options.get('units', 4), activation=options.get('activation'))(x)
+        super().__init__(x, y)
+
+
+class PassesKeywords(Model):
+    def __init__(self, units=4, **kwargs):
+        x = Input((3,))
+        super().__init__(inputs=x, outputs=Dense(units)(x), **kwargs)
+
+
+class AcceptsAnyArguments(Model):
+    def __init__(self, *args, units=4, **kwargs):
+        x = Input((3,))
+        super().__init__(x, Dense(units)(x))
+
+
+@pytest.mark.parametrize('make', [
+    lambda: Keywords(units=5, activation='tanh'),
+    lambda: Keywords(activation='tanh'),
+    lambda: PassesKeywords(5), lambda: AcceptsAnyArguments(units=5)],
+    ids=['units and activation', 'activation', 'handed on', 'ignored'])
+def test_guard_clone_of_a_class_whose_constructor_accepts_any_keyword(make):
+    model = make()
+    assert_same_outputs(model, clone_model(model))
+
+
+class Perceptron(Model):
+    """Has a config of its own."""
+
+    def __init__(self, size, units, **kwargs):
+        x = inputs = Input((size,))
+        for each in units:
+            x = Dense(each)(x)
+        super().__init__(inputs, x, **kwargs)
+        self.size, self.units = size, units
+
+    def get_config(self):
+        return {'name': self.name, 'size': self.size, 'units': list(self.units)}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return cls(**config)
+
+
+def test_guard_clone_has_a_nested_model_with_a_custom_config():
+    a, b = Input((3,)), Input((3,))
+    inner = Perceptron(3, [4, 2])
+    model = Model([a, b], Subtract()([inner(a), inner(b)]))
+    clone = clone_model(model)
+    assert_same_outputs(model, clone, [ONES, 2 * ONES])
+    inner, = (each for each in clone.layers if isinstance(each, Model))
+    assert type(inner) is Perceptron
+    assert inner.units == [4, 2]
+
+
+def test_clone_has_a_nested_model_with_a_custom_config_next_to_a_lambda(
+        assert_faithful):
+    assert_faithful(chain(lambda: Perceptron(3, [3]),
+                          lambda: Lambda(lambda x: 2 * x),
+                          lambda: Reshape((3, 1))))
+
+
+class Subclassed(Model):
+    def __init__(self, units, name=None):
+        super().__init__(name=name)
+        self.units = units
+        self.dense = Dense(units, name='dense')
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape[0], self.units
+
+    def get_config(self):
+        return {'units': self.units, 'name': self.name}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return cls(**config)
+
+
+def test_guard_clone_has_a_subclassed_model():
+    model = chain(lambda: Subclassed(2, name='inner'))()
+    clone = clone_model(model)
+    assert_same_outputs(model, clone)
+    assert clone.layers[-1].dense is not model.layers[-1].dense
 
 
 @pytest.mark.parametrize('trainable', [True, False])

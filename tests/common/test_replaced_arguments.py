@@ -110,7 +110,7 @@ def test_clone_replaces_an_argument_that_was_assigned(make):
     assert_same_outputs(model, clone_model(clone_model(model)))
 
 
-def test_clone_draws_a_weight_anew_that_replaces_an_argument():
+def test_guard_clone_draws_a_weight_anew_that_replaces_an_argument():
     model = chain(ByWeight)()
     assert not np.allclose(outputs_of(clone_model(model), ONES),
                            outputs_of(model, ONES))

@@ -14,12 +14,6 @@ def with_a_layer_called_several_times():
     return Model([a, b], [shared(shared(a)), shared(b)])
 
 
-def with_a_layer_of_a_nested_model():
-    shared, x = Dense(3), Input((3,), name='x')
-    inner = chain(lambda: shared)()
-    return Model(x, [inner(x), shared(x)])
-
-
 def with_a_layer_of_two_nested_models():
     shared, x = Dense(3), Input((3,), name='x')
     first, second = chain(lambda: shared)(), Sequential([shared])
@@ -78,8 +72,8 @@ def with_a_sequential_not_built_yet():
 
 
 @pytest.mark.parametrize('build', [
-    with_a_layer_called_several_times, with_a_layer_of_a_nested_model,
-    with_a_layer_of_two_nested_models, with_a_layer_of_a_wrapper,
+    with_a_layer_called_several_times, with_a_layer_of_two_nested_models,
+    with_a_layer_of_a_wrapper,
     with_a_layer_of_two_wrappers, with_a_layer_built_for_another_shape,
     with_a_nested_model_on_the_same_input, three_levels_deep_and_called_twice,
     sequential_with_an_input_layer, sequential_with_a_layer_twice,

@@ -16,7 +16,7 @@ import weakref
 
 import numpy as np
 import pytest
-from keras import activations, layers, regularizers
+from keras import activations, initializers, layers, regularizers
 from keras.models import Sequential, clone_model, model_from_json
 from keras_clone.check.gallery import ops
 
@@ -117,7 +117,7 @@ class InspectsFunction(Applies):
         return dict(super().get_config(), function=self.f)
 
 
-@pytest.mark.parametrize('function', [swish, halved])
+@pytest.mark.parametrize('function', [swish, halved, activations.tanh])
 def test_guard_constructor_that_inspects_the_signature_of_its_function(
         function, assert_faithful):
     assert_faithful(chain(lambda: InspectsFunction(function)))
@@ -388,6 +388,38 @@ class HashesConfig(WithInner):
         return dict(super().get_config(), inner=json.loads(self.text))
 
 
+class KeepsConfig(layers.Layer):
+    """Stores the config of an object, of which `from_config` makes a deep copy."""
+
+    def __init__(self, initializer, **kwargs):
+        super().__init__(**kwargs)
+        self.initializer = initializer
+
+    def build(self, input_shape):
+        self.scale = self.add_weight(name='scale', shape=(),
+                                     initializer=initializers.get(self.initializer))
+
+    def call(self, inputs):
+        return self.scale * inputs
+
+    def get_config(self):
+        initializer = initializers.get(self.initializer)
+        return {**super().get_config(),
+                'initializer': initializers.serialize(initializer)}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**copy.deepcopy(config))
+
+
+def test_guard_config_that_a_layer_stores_can_be_serialized():
+    model = chain(lambda: KeepsConfig(initializers.Constant(3.)))()
+    clone = clone_model(clone_model(model))
+    np.testing.assert_allclose(clone.get_weights()[0], 3)
+    assert json.dumps(clone.get_config()) == json.dumps(model.get_config())
+    assert clone.to_json() == model.to_json()
+
+
 class CountsGetConfig(layers.Layer):
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
@@ -425,10 +457,15 @@ class DeepCopiesInConfig(WithInner):
 # Configs that are read several times
 
 class Copies(layers.Layer):
+    read = staticmethod(layers.deserialize)
+
     def __init__(self, config, count=3, **kwargs):
         super().__init__(**kwargs)
         self.config, self.count = config, count
-        self.copies = [layers.deserialize(config) for _ in range(count)]
+        self.create()
+
+    def create(self):
+        self.copies = [self.read(self.config) for _ in range(self.count)]
 
     def build(self, input_shape):
         build_inner(self, self.copies, input_shape)
@@ -444,15 +481,61 @@ class Copies(layers.Layer):
         return dict(super().get_config(), config=self.config, count=self.count)
 
 
-def test_guard_several_layers_from_one_config(assert_faithful):
-    build = chain(lambda: Copies(layers.serialize(
-        layers.Dense(2, activation='tanh', name='copied'))))
+class CopiesOfAModel(Copies):
+    """The same with a model, whose config is a string."""
+    read = staticmethod(model_from_json)
+
+
+class CopiesInBuild(Copies):
+    """Reads the config when it is built."""
+
+    def create(self):
+        pass
+
+    def build(self, input_shape):
+        super().create()
+        super().build(input_shape)
+
+
+class StackOfCells(layers.RNN):
+    """Creates its cells from one config."""
+
+    def __init__(self, config, count=2, **kwargs):
+        self.cell_config, self.count = config, count
+        cells = [layers.deserialize(config) for _ in range(count)]
+        super().__init__(cells, **kwargs)
+
+    def get_config(self):
+        config = dict(super().get_config(), config=self.cell_config,
+                      count=self.count)
+        del config['cell']
+        return config
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return cls(**config)
+
+
+def config_of_dense():
+    return layers.serialize(layers.Dense(2, activation='tanh'))
+
+
+@pytest.mark.parametrize('cls, make_config', [
+    (Copies, config_of_dense), (CopiesInBuild, config_of_dense),
+    (CopiesOfAModel, lambda: chain(
+        lambda: layers.Dense(2), shape=(4, 3))().to_json()),
+    (StackOfCells, lambda: layers.serialize(layers.SimpleRNNCell(2)))],
+    ids=['layers', 'layers in build', 'models', 'cells'])
+def test_guard_clone_creates_several_layers_from_one_config(cls, make_config,
+                                                            assert_faithful):
+    config = make_config()
+    build = chain(lambda: cls(config), shape=(4, 3))
     assert_faithful(build)
     assert len(clone_model(build()).weights) == 6
 
 
 class CopiesOfALayer(Copies):
-    """The same; its config is that of the first layer."""
+    """Its config is that of the first layer."""
 
     def __init__(self, template, count=3, **kwargs):
         layers.Layer.__init__(self, **kwargs)
@@ -472,14 +555,22 @@ class CopiesOfALayer(Copies):
         return cls(layers.deserialize(config.pop('template')), **config)
 
 
+class ChangedCopies(CopiesOfALayer):
+    @staticmethod
+    def copied(layer):
+        config = layer.get_config()
+        config['activation'] = 'tanh'
+        return type(layer).from_config(config)
+
+
 class DeepCopies(CopiesOfALayer):
     copied = staticmethod(copy.deepcopy)
 
 
-@pytest.mark.parametrize('make', [CopiesOfALayer, DeepCopies])
-def test_guard_copies_of_a_layer(make, assert_faithful):
+@pytest.mark.parametrize('make', [CopiesOfALayer, ChangedCopies, DeepCopies])
+def test_guard_clone_creates_copies_of_a_layer(make, assert_faithful):
     build = chain(lambda: make(layers.Dense(2)))
-    if make is CopiesOfALayer or IS_KERAS2:
+    if make is not DeepCopies or IS_KERAS2:
         assert_faithful(build)  # Keras 3 changes a tuple in their config to a list.
     model = build()
     clone = clone_model(model)

@@ -105,13 +105,6 @@ def mask_argument_from_a_layer():
     return Model(x, LSTM(2)(x, mask=mask_layer()(x)))
 
 
-def mask_argument_that_is_the_mask_of_a_layer():
-    words = Input((5,))
-    embedding = Embedding(4, 3, mask_zero=True)
-    x = Lambda(lambda t: 2 * t, mask=lambda t, mask: None)(embedding(words))
-    return Model(words, LSTM(2)(x, mask=embedding.output_mask))
-
-
 def mask_argument_computed_by_the_backend():
     words = Input((5,))
     x = Embedding(4, 3)(words)
@@ -213,8 +206,7 @@ def guard_plain_arguments():
 @pytest.mark.parametrize('build', [
     initial_state, initial_state_of_a_single_tensor, initial_state_of_bidirectional,
     constants, tensors_at_any_depth, tensors_in_the_arguments_of_a_lambda,
-    mask_argument_from_a_layer, mask_argument_that_is_the_mask_of_a_layer,
-    mask_argument_computed_by_the_backend,
+    mask_argument_from_a_layer, mask_argument_computed_by_the_backend,
     argument_computed_by_the_backend_from_a_hidden_layer,
     argument_computed_by_the_backend_from_a_mask,
     argument_from_the_second_output_of_a_layer_with_a_tuple_of_masks,

@@ -55,7 +55,7 @@ def test_guard_clone_computes_with_a_weight_that_a_tensor_has_replaced(calls_aga
     assert_same_outputs(model, clone_model(model))
 
 
-def test_clone_of_a_cell_of_parallel_layers_computes_the_same():
+def test_guard_clone_of_a_cell_of_parallel_layers_computes_the_same():
     x, cell = Input((5, 3)), GRUCell(2)
     model = Model(x, Concatenate()([RNN(cell)(x), RNN(cell)(x)]))
     clone = clone_model(model)

@@ -97,7 +97,7 @@ def test_clone_has_a_lambda_that_reads_its_own_weight(assert_faithful):
     assert_cloned(build(), np.array([[1, 2, 3, 4], [0, 1, 0, 2]]))
 
 
-def test_clone_of_a_clone_has_a_function_that_holds_it():
+def test_guard_clone_of_a_clone_has_a_function_that_holds_it():
     owner, x = types.SimpleNamespace(), Input((3,))
     y = Lambda(lambda x: x if owner else 2 * x)(Dense(3)(x))
     owner.model = model = Model(x, y)

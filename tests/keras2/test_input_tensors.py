@@ -119,7 +119,7 @@ def test_nested_model_that_shares_the_input_of_a_model_cloned_onto_a_layer():
     assert clone.predict(np.ones((2, 4))).shape == (2, 3)
 
 
-def test_clone_of_an_unbuilt_sequential_is_built_on_a_keras_input():
+def test_guard_clone_of_an_unbuilt_sequential_is_built_on_a_keras_input():
     x = Input((3,))
     clone = clone_model(unbuilt(), input_tensors=x)
     assert isinstance(clone, Sequential) and clone.built

@@ -79,8 +79,9 @@ class OneLayerToMany(Layer):
     lambda: ReadsInnerLayer(.5), StoresTensor, StoresTuple,
     lambda: OneLayerToMany(Lambda(lambda x: TWO * x)),
     lambda: UsesFunctionInGetConfig(lambda x, factor=TWO: factor * x)],
-    ids=['entry of the config of a layer', 'list of tensors', 'tuple of tensors',
-         'keys that differ from the arguments', 'function'])
+    ids=['guard entry of the config of a layer', 'guard list of tensors',
+         'guard tuple of tensors', 'keys that differ from the arguments',
+         'guard function'])
 def test_clone_of_a_layer_whose_config_has_another_form_is_faithful(
         make, assert_faithful):
     assert_faithful(chain(make))

@@ -207,7 +207,7 @@ class InitializesItself(Layer):
 
 @pytest.mark.parametrize('make_layer', [
     lambda initializer: Dense(2, kernel_initializer=initializer), InitializesItself],
-    ids=['recorded', 'guard not recorded'])
+    ids=['recorded', 'not recorded'])
 def test_clone_of_a_layer_with_a_seed_is_faithful_since_2_3(
         make_layer, assert_faithful):
     assert_faithful(chain(lambda: make_layer(initializers.he_normal(seed=1))))

@@ -1,24 +1,13 @@
 """Masks: the clone has a mask wherever the original has one, and nowhere else.
 
-The released `clone_model` loses outputs in 2.2.4 and masks in 2.2.5 to 2.3.1. Tests
-with these releases in their names fail on them; the others fail on all of them.
+The models that lose outputs in 2.2.4, or masks in 2.2.5 to 2.3.1, are in the gallery
+and in `tests/keras/test_sequential_model.py`.
 """
 import numpy as np
 import pytest
 from keras import backend as K
-from keras.layers import (LSTM, Add, Bidirectional, Dense, Embedding, Input, Lambda,
-                          Layer, Masking)
+from keras.layers import LSTM, Add, Dense, Embedding, Input, Lambda, Layer
 from keras.models import Model, clone_model
-from keras_clone.check.gallery.keras2 import TwoOutputs
-
-from major_versions import chain
-
-
-class StepsThatAreNotZero(Layer):
-    """Creates a mask, but does not pass one on: `supports_masking` is False."""
-
-    def compute_mask(self, inputs, mask=None):
-        return K.any(K.not_equal(inputs, 0), axis=-1)
 
 
 class Halves(Layer):
@@ -46,38 +35,10 @@ def masked_words(name=None):
     return words, Embedding(4, 3, mask_zero=True)(words)
 
 
-def two_outputs_without_mask_support_in_2_2_4():
-    x = Input((4,))
-    first, second = Halves()(x)
-    return Model(x, [Dense(2)(first), Dense(2)(second)])
-
-
-def two_outputs_with_the_mask_of_the_input_in_2_2_4():
-    words, embedded = masked_words()
-    first, second = TwoOutputs()(embedded)
-    return Model(words, [LSTM(2)(first), LSTM(2)(second)])
-
-
 def two_outputs_with_a_single_none_for_their_masks():
     x = Input((4,))
     first, second = HalvesWithOneMask()(x)
     return Model(x, Sum()(Dense(2)(first), other=second))
-
-
-def bidirectional_over_masked_words_in_2_2_5_to_2_3_1():
-    words, embedded = masked_words()
-    x = Bidirectional(LSTM(2, return_sequences=True))(embedded)
-    return Model(words, LSTM(2)(x))
-
-
-def nested_model_whose_output_has_a_mask_in_2_2_5_to_2_3_1():
-    inner = Model(*masked_words())
-    words = Input((5,))
-    return Model(words, LSTM(2)(inner(words)))
-
-
-compute_mask_without_supports_masking_in_2_2_5_to_2_3_1 = chain(
-    StepsThatAreNotZero, lambda: LSTM(2), shape=(5, 3))
 
 
 def supports_masking_set_on_the_layer():
@@ -86,10 +47,6 @@ def supports_masking_set_on_the_layer():
     scale.supports_masking = True
     scale.mask = lambda t, mask: mask
     return Model(words, LSTM(2)(scale(embedded)))
-
-
-def test_clone_of_the_clone_of_a_masked_model(assert_faithful):
-    assert_faithful(chain(Masking, lambda: LSTM(2), shape=(5, 3)), depth=4)
 
 
 def masked_and_unmasked_branches_merged():
@@ -139,12 +96,7 @@ def function_in_place_of_compute_mask():
 
 
 @pytest.mark.parametrize('build', [
-    two_outputs_without_mask_support_in_2_2_4,
-    two_outputs_with_the_mask_of_the_input_in_2_2_4,
     two_outputs_with_a_single_none_for_their_masks,
-    bidirectional_over_masked_words_in_2_2_5_to_2_3_1,
-    nested_model_whose_output_has_a_mask_in_2_2_5_to_2_3_1,
-    compute_mask_without_supports_masking_in_2_2_5_to_2_3_1,
     supports_masking_set_on_the_layer, masked_and_unmasked_branches_merged,
     nested_model_on_masked_and_unmasked_inputs, function_in_place_of_compute_mask])
 def test_clone_has_the_masks_of(build, assert_faithful):

@@ -131,7 +131,7 @@ def test_functional_input_flags_with_a_clone_function():
     assert clone.layers[0].name == x._keras_history[0].name
 
 
-def test_running_the_released_module_keeps_what_the_public_name_leads_to():
+def test_guard_running_the_released_module_keeps_what_the_public_name_leads_to():
     released = keras_clone.released('keras.src.models.cloning').clone_model
     assert released is not clone_model
     assert get_symbol_from_name('keras.models.clone_model') is clone_model

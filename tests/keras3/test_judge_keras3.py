@@ -68,11 +68,6 @@ def test_variable_of_the_original_in_a_function_is_found():
     assert 'layer dense' in report.reason
 
 
-@pytest.mark.parametrize('build', gallery.MODELS, ids=lambda build: build.__name__)
-def test_models_of_the_gallery_are_cloned_faithfully(build, assert_faithful):
-    assert_faithful(build)
-
-
 def test_guard_mask_that_the_engine_made_a_call_argument(assert_faithful):
     def build():
         x = keras.Input((4,))

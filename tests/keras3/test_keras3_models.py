@@ -1,4 +1,6 @@
 """Properties of models that only Keras 3 has: inputs, arguments, state."""
+import copy
+
 import keras
 import numpy as np
 import pytest
@@ -164,3 +166,49 @@ def test_guard_clone_has_the_scope_in_the_paths_of_its_weights():
         model = keras.Sequential([layers.Input((3,)), layers.Dense(2, name='dense')])
         clone = clone_model(model)
     assert clone.weights[0].path == f'outer/{clone.name}/dense/kernel'
+
+
+class Target(Model):
+    """Takes a network and copies it, as a target network."""
+
+    def __init__(self, online, copied=copy.deepcopy, **kwargs):
+        super().__init__(**kwargs)
+        self.online = online
+        self.target = copied(online)
+        self.target.trainable = False
+
+    def call(self, inputs):
+        return self.online(inputs) - self.target(inputs)
+
+    def get_config(self):
+        return {'online': keras.saving.serialize_keras_object(self.online),
+                'name': self.name}
+
+    @classmethod
+    def from_config(cls, config):
+        online = keras.saving.deserialize_keras_object(config.pop('online'))
+        return cls(online, **config)
+
+
+def assert_copies(model):
+    model(ONES)
+    clone = clone_model(model)
+    clone(ONES)
+    assert len(clone.weights) == 4
+    assert len(clone.trainable_weights) == 2
+    assert clone.target is not model.target
+    assert_same_outputs(model, clone)
+
+
+@pytest.mark.parametrize('copied', [copy.deepcopy, clone_model])
+def test_guard_clone_of_a_model_copies_another_one(copied):
+    class TargetWithCopy(Target):
+        def __init__(self, online, **kwargs):
+            super().__init__(online, copied, **kwargs)
+    assert_copies(TargetWithCopy(Sequential([keras.Input((3,)), layers.Dense(2)])))
+
+
+def test_clone_of_a_subclassed_model_copies_one_with_a_lambda():
+    assert_copies(Target(Sequential([
+        keras.Input((3,)), layers.Lambda(lambda x: 2 * x), layers.Dense(2)]),
+        clone_model))

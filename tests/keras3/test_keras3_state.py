@@ -89,7 +89,7 @@ def rematerialized():
         return dense()
 
 
-def test_clone_keeps_rematerialization(assert_faithful):
+def test_guard_clone_keeps_rematerialization(assert_faithful):
     assert_faithful(rematerialized)
 
 

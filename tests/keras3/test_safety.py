@@ -8,13 +8,12 @@ import json
 from functools import partial
 
 import keras
-import numpy as np
 import pytest
 from keras import Model, layers
 from keras.models import clone_model
 
 from custom_objects import TWO, Both, Scale, StoresOtherValue, gelu, relu
-from major_versions import ONES, RELEASE, chain, outputs_of
+from major_versions import RELEASE, chain
 from threads import Pausing
 
 REFUSED = 'disallowed by default|deserialization of a|Deserializing it is unsafe'
@@ -126,37 +125,6 @@ def test_config_of_a_clone_equals_that_of_the_original():
     clone = clone_model(model)
     assert json.dumps(clone.get_config()) == json.dumps(model.get_config())
     assert clone.to_json() == model.to_json()
-
-
-class KeepsConfig(layers.Layer):
-    def __init__(self, initializer, **kwargs):
-        super().__init__(**kwargs)
-        self.initializer = initializer
-
-    def build(self, input_shape):
-        self.w = self.add_weight(
-            shape=(), initializer=keras.initializers.get(self.initializer))
-
-    def call(self, inputs):
-        return inputs * self.w
-
-    def get_config(self):
-        return {**super().get_config(),
-                'initializer': keras.initializers.serialize(self.initializer)}
-
-
-def test_guard_config_that_a_layer_stores_can_be_serialized():
-    model = chain(lambda: KeepsConfig(keras.initializers.Constant(3.)))()
-    clone = clone_model(clone_model(model))
-    np.testing.assert_allclose(clone.get_weights()[0], 3)
-    assert json.dumps(clone.get_config()) == json.dumps(model.get_config())
-
-
-def test_guard_clone_is_saved_and_loaded(tmp_path):
-    clone = clone_model(chain(lambda: layers.Dense(2, activation='relu'))())
-    loaded = loader_of_file(clone, tmp_path)()
-    np.testing.assert_allclose(outputs_of(loaded, ONES), outputs_of(clone, ONES),
-                               rtol=1e-5)
 
 
 @REFUSED_BY_LAMBDA
