@@ -1,6 +1,7 @@
 """The inputs and weights that the judge draws."""
 import numpy as np
-from keras import backend as K, layers
+import pytest
+from keras import layers
 from keras.layers import Dense, Embedding, Input, Lambda, Masking, TimeDistributed
 from keras.models import Model, Sequential
 from keras_clone.check import random_values
@@ -8,17 +9,20 @@ from keras_clone.check.random_values import draw_inputs
 
 from judging import chain, check, drawn, not_on_cntk, on_tensorflow
 from judging import fresh_state  # noqa: F401
+from major_versions import IS_KERAS2, value_of
+
+only_in_keras3 = pytest.mark.skipif(IS_KERAS2, reason='Keras 2 has no such layers')
 
 
 def test_ids_are_below_the_input_dim_and_rows_end_in_zeros():
-    value = drawn(Sequential([layers.Reshape((4,), input_shape=(4,)),
+    value = drawn(Sequential([layers.Reshape((4,)),
                               Embedding(3, 2, mask_zero=True)]), (4,))
     assert set(np.unique(value)) == {0, 1, 2}
     assert (value == 0).sum(axis=1).tolist() == [2, 1, 0]
 
 
 def test_ids_reach_an_embedding_in_a_nested_model_or_wrapper():
-    inner = Sequential([Embedding(2, 3, input_length=4)])
+    inner = Sequential([Embedding(2, 3)])
     x, y = Input((4,)), Input((5, 4))
     model = Model([x, y], [inner(x), TimeDistributed(Embedding(2, 3))(y)])
     for value in draw_inputs(model):
@@ -28,6 +32,9 @@ def test_ids_reach_an_embedding_in_a_nested_model_or_wrapper():
 def test_layer_with_an_input_dim_that_is_no_embedding_gets_no_ids():
     class Coder(layers.Layer):
         input_dim = 2
+
+        def call(self, inputs):
+            return inputs
     assert (drawn(Coder(), (4,)) < 0).any()
 
 
@@ -58,6 +65,7 @@ def test_input_without_steps_is_drawn():
     assert value.shape == (3,)
 
 
+@pytest.mark.skipif(not IS_KERAS2, reason='SciPy is not installed with Keras 3')
 @on_tensorflow
 def test_sparse_input_is_drawn_as_a_sparse_matrix():
     assert drawn(Dense(2), (4,), sparse=True).format == 'csr'
@@ -76,7 +84,7 @@ def test_model_of_texts_is_compared():
 
     def build(text='a'):
         x = Input((2,), dtype='string', name='x')
-        return Model(x, Lambda(lambda x: K.cast(tf.equal(x, text), 'float32'),
+        return Model(x, Lambda(lambda x: tf.cast(tf.equal(x, text), 'float32'),
                                output_shape=(2,), name='is')(x), name='model')
     assert check(build, lambda model: build()).faithful
     assert check(build, lambda model: build('b')).outcome == 'wrong numbers'
@@ -100,8 +108,70 @@ def test_drawn_weights_leave_no_bias_at_zero_and_variances_positive():
 def test_integer_weights_are_left_alone():
     class Counter(layers.Layer):
         def build(self, input_shape):
-            self.count = K.variable([0, 0], dtype='int32')
-            self._non_trainable_weights.append(self.count)
+            self.count = self.add_weight(
+                name='count', shape=(2,), dtype='int32', trainable=False,
+                initializer=lambda shape, dtype=None: np.zeros(shape, 'int32'))
+
+        def call(self, inputs):
+            return inputs
     model = chain(Counter(name='middle'))
     random_values.draw_weights(model)
-    assert K.get_value(model.get_layer('middle').count).tolist() == [0, 0]
+    assert value_of(model.get_layer('middle').count).tolist() == [0, 0]
+
+
+# Layers with vocabularies
+
+def lookup(**arguments):
+    x = Input((2,), dtype='string', name='x')
+    y = layers.StringLookup(name='lookup', **arguments)(x)
+    return Model(x, Embedding(5, 2, name='embedding')(y))
+
+
+@only_in_keras3
+@on_tensorflow
+def test_lost_vocabulary_is_found():
+    def clone(model):
+        made = lookup(vocabulary=['a', 'c'])
+        made.set_weights(model.get_weights())
+        return made
+    report = check(lambda: lookup(vocabulary=['a', 'b']), clone)
+    assert report.outcome == 'wrong numbers'
+    assert 'its get_vocabulary:[2]' in [each.what for each in report.differences]
+
+
+@only_in_keras3
+@on_tensorflow
+def test_words_of_the_vocabulary_and_others_are_drawn():
+    model = lookup(vocabulary=['one', 'two'], num_oov_indices=1)
+    drawn = [word for seed in range(9) for word in draw_inputs(model, seed)[0].flat]
+    assert {'one', 'two', 'other'} < set(drawn)
+    known = lookup(vocabulary=['one', 'two'], num_oov_indices=0)
+    assert set(draw_inputs(known)[0].flat) == {'one', 'two'}
+
+
+@only_in_keras3
+@on_tensorflow
+def test_texts_are_drawn_of_several_words():
+    value = drawn(layers.TextVectorization(vocabulary=['one', 'two']), (),
+                  dtype='string')
+    assert all(len(text.split()) > 1 for text in value)
+
+
+@only_in_keras3
+@on_tensorflow
+def test_inputs_of_a_layer_without_a_mask_value_are_drawn():
+    assert drawn(layers.Hashing(5), (4, 3), dtype='int64').shape[1:] == (4, 3)
+
+
+@only_in_keras3
+@on_tensorflow
+def test_numbers_that_a_layer_knows_are_drawn():
+    x, y = (Input((3,), dtype='int64') for _ in range(2))
+    known = layers.IntegerLookup(vocabulary=[30, 40])(x)
+    coded = layers.CategoryEncoding(7)(y)
+    model = Model([x, y], [known, coded])
+    first, second = (np.concatenate([draw_inputs(model, seed)[i]
+                                     for seed in range(9)])
+                     for i in range(2))
+    assert {30, 40} < set(first.flat)
+    assert set(second.flat) == set(range(7))
