@@ -153,3 +153,8 @@ class Once(Forgetful):
         if IS_KERAS2:
             return super().__new__(cls)
         return super().__new__(cls, factor, **kwargs)
+
+
+class RaisesIfAsked:
+    def __getattr__(self, name):
+        raise RuntimeError('This object has no attributes.')

@@ -8,14 +8,10 @@ from keras import layers, regularizers
 from keras.models import clone_model
 from keras_clone.check.gallery import ops
 
+from custom_objects import RaisesIfAsked
 from major_versions import (
     ONES, WithInner, assert_cloned, assert_same_outputs, build_inner, call_inner,
     chain, new_variable)
-
-
-class RaisesIfAsked:
-    def __getattr__(self, name):
-        raise RuntimeError('This object has no attributes.')
 
 
 class Scaler:
@@ -79,31 +75,6 @@ def test_guard_clone_has_an_object_with_a_number_of_its_own():
     layer = AppliesInOrder()
     clone = clone_model(chain(lambda: layer)())
     assert clone.layers[-1].scaler.number != layer.scaler.number
-
-
-class RaisesIfCompared:
-    __hash__ = None
-
-    def __eq__(self, other):
-        raise RuntimeError('These objects cannot be compared.')
-
-
-@pytest.mark.parametrize('make', [
-    RaisesIfCompared, RaisesIfAsked, lambda: np.array([RaisesIfCompared()], object),
-    lambda: np.array([np.ones(2), np.ones(3)], object)],
-    ids=['raises if compared', 'raises if asked', 'array of objects',
-         'array of arrays'])
-def test_guard_clone_has_an_attribute_that_cannot_be_compared(make):
-    class Holds(layers.Layer):
-        def __init__(self, **kwargs):
-            super().__init__(**kwargs)
-            self.held = make()
-
-        def call(self, inputs):
-            return 2 * inputs
-    model = chain(Holds)()
-    clone = clone_model(clone_model(model))
-    assert isinstance(clone.layers[-1].held, type(model.layers[-1].held))
 
 
 class AppliesAdded(layers.Layer):

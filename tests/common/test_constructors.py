@@ -186,18 +186,6 @@ def test_clone_has_its_own_sublayer_that_a_factory_makes():
     assert_cloned(chain(lambda: Makes(lambda: layers.Dense(3)))())
 
 
-def test_guard_clone_has_its_own_number_in_a_registry():
-    registry = []
-
-    class Registered(Configured):
-        def __init__(self, factor=2., **kwargs):
-            super().__init__(factor, **kwargs)
-            self.number = len(registry)
-            registry.append(self)
-    clone = clone_of(Registered)
-    assert registry[clone.number] is clone
-
-
 class HoldsRegistry(layers.Layer):
     """Adds itself to a list that all layers of its class hold."""
 

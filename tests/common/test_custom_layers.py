@@ -30,7 +30,7 @@ def keyword_default(x, *, factor=TWO):
     ops.relu,
 ], ids=['lambda with a global', 'lambda that calls', 'named', 'partial', 'object',
         'bound method', 'closure', 'takes a mask', 'default', 'keyword-only default',
-        'named, keyword-only default', 'guard of Keras'])
+        'named, keyword-only default', 'of Keras'])
 def test_clone_of_a_lambda_is_faithful(function, assert_faithful):
     assert_faithful(chain(lambda: layers.Lambda(function)))
 

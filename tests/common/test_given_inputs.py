@@ -101,7 +101,7 @@ def test_clone_begins_at_the_input_of_the_layer_whose_output_is_given(build):
     clone = clone_model(model, input_tensors=stem(x))
     assert [layer.name for layer in clone.layers] == [
         'start', stem.name, model.layers[-1].name]
-    assert clone.inputs[0] is x
+    assert clone.inputs[0] is x and clone.input_names == ['start']
     assert clone.layers[1] is stem
     clone.layers[-1].set_weights(model.layers[-1].get_weights())
     value = np.ones((2, 5), 'float32')

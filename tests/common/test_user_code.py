@@ -20,7 +20,7 @@ from keras import activations, initializers, layers, regularizers
 from keras.models import Sequential, clone_model, model_from_json
 from keras_clone.check.gallery import ops
 
-from custom_objects import Scale
+from custom_objects import RaisesIfAsked, Scale
 from major_versions import (
     IS_KERAS2, WithInner, Wrapper, assert_same_outputs, build_inner, call_inner,
     chain, deserialize, serialize)
@@ -721,6 +721,13 @@ class EmptySlot:
         raise KeyError(name)
 
 
+class RaisesIfCompared:
+    __hash__ = None
+
+    def __eq__(self, other):
+        raise RuntimeError('These objects cannot be compared.')
+
+
 class NumberOfLayers(layers.Layer):
     """Has another attribute under the name of one of a model."""
 
@@ -730,18 +737,26 @@ class NumberOfLayers(layers.Layer):
 
 
 @pytest.mark.parametrize('make', [
-    WithoutSize, Closed, OutsideOfItsContext, EmptySlot, NumberOfLayers])
-def test_guard_layer_that_holds_an_object_is_called_and_cloned(make):
-    class Holds(layers.Layer):
+    WithoutSize, Closed, OutsideOfItsContext, EmptySlot, RaisesIfAsked,
+    RaisesIfCompared, lambda: np.array([RaisesIfCompared()], object),
+    lambda: np.array([np.ones(2), np.ones(3)], object), NumberOfLayers],
+    ids=['no size', 'closed file', 'no context', 'empty slot', 'raises if asked',
+         'raises if compared', 'array of objects', 'array of arrays', 'layer'])
+@pytest.mark.parametrize('container', [lambda each: each, lambda each: [each]],
+                         ids=['attribute', 'list'])
+def test_guard_clone_has_an_object_that_cannot_be_inspected(make, container):
+    class HoldsObject(layers.Layer):
         def __init__(self, **kwargs):
             super().__init__(**kwargs)
-            self.held = [make()]
+            self.held = container(make())
 
         def call(self, inputs):
             return 2. * inputs
 
-    model = chain(Holds)()
-    assert_same_outputs(model, clone_model(model))
+    model = chain(HoldsObject)()
+    clone = clone_model(clone_model(model))
+    assert_same_outputs(model, clone)
+    assert isinstance(clone.layers[-1].held, type(model.layers[-1].held))
 
 
 def test_guard_layer_with_a_proxy_of_what_does_not_exist_any_more_is_cloned():
@@ -777,8 +792,8 @@ class Factor(layers.Layer):
 
 
 @pytest.mark.parametrize('wrap', [lambda layer: layer, layers.TimeDistributed],
-                         ids=['layer', 'layer in a wrapper'])
-def test_guard_clone_of_what_the_user_has_corrected_after_a_call_failed(wrap):
+                         ids=['guard layer', 'layer in a wrapper'])
+def test_clone_of_what_the_user_has_corrected_after_a_call_failed(wrap):
     inner = Factor(None)
     layer, shape = wrap(inner), (4, 3)
     with pytest.raises(ValueError):

@@ -5,8 +5,6 @@ from keras import backend as K
 from keras.layers import LSTM, Add, Dense, Embedding, Input, InputLayer
 from keras.models import Model, Sequential, _clone_functional_model, clone_model
 
-from major_versions import chain
-
 
 class Subclassed(Model):
     def __init__(self):
@@ -51,17 +49,6 @@ def test_placeholders_leave_no_unused_input_layer():
     assert names(clone) == names(model)
 
 
-def test_guard_input_layer_that_is_given_keeps_its_name():
-    clone = clone_model(chain(lambda: Dense(2))(), Input((3,), name='given'))
-    assert clone.input_names == [clone._layers[0].name] == ['given']
-
-
-def test_input_layer_of_a_tensor_that_is_given_keeps_its_name():
-    far = Input((3,), name='far')
-    clone = clone_model(chain(lambda: Dense(2))(), Dense(3)(far))
-    assert clone.input_names == [clone._layers[0].name] == ['far']
-
-
 def test_guard_name_of_an_output_that_is_an_input():
     x, y = Input((3,), name='x'), Input((3,), name='y')
     model = Model([x, y], [Dense(2, name='dense')(Add()([x, y])), x])
@@ -75,21 +62,6 @@ def test_guard_variable_as_input():
     clone.set_weights(model.get_weights())
     np.testing.assert_allclose(clone.predict(None, steps=1), model.predict(ONES),
                                rtol=1e-5, atol=1e-6)
-
-
-def test_model_on_the_output_of_a_layer():
-    x = Input((4,))
-    model, stem = functional(), Model(x, Dense(3)(x))
-    other = Input((3,))
-    clone = clone_model(model, input_tensors=[stem.output, other])
-    assert [x is y for x, y in zip(clone.inputs, [x, other])] == [True, True]
-    values = [np.ones((2, 4)), np.ones((2, 3))]
-    for layer in model.layers:
-        if layer.weights:
-            clone.get_layer(layer.name).set_weights(layer.get_weights())
-    np.testing.assert_allclose(
-        clone.predict(values),
-        model.predict([stem.predict(values[0]), values[1]]), rtol=1e-5, atol=1e-6)
 
 
 def test_model_on_a_tensor_with_a_mask():

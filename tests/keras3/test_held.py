@@ -1,5 +1,4 @@
 """References that are replaced, held in ways that only Keras 3 allows."""
-import collections
 import dataclasses
 import weakref
 
@@ -73,23 +72,6 @@ def test_clone_has_a_weak_proxy_of_its_own_layer(assert_faithful):
     assert_faithful(build)
     clone = clone_model(build())
     assert type(clone.layers[-1].other) is weakref.CallableProxyType
-
-
-class HasObserver(layers.Dense):
-    """Has a weak proxy of an object that is not the layer's own."""
-
-    observers = []
-
-    def __init__(self, units=3, **kwargs):
-        super().__init__(units, **kwargs)
-        self.observers.append(collections.Counter())
-        self.observer = weakref.proxy(self.observers[-1])
-
-
-def test_guard_clone_of_a_layer_with_a_proxy_of_an_object_that_is_gone():
-    model = chain(HasObserver)()
-    HasObserver.observers.clear()
-    assert_cloned(model)
 
 
 def test_clone_has_a_regularizer_of_lora_weights_that_holds_its_own_layer():

@@ -255,7 +255,7 @@ def test_clone_does_not_have_the_current_global_policy():
     lambda policy: layers.Dense(3, dtype=policy),
     lambda policy: layers.MultiHeadAttention(2, 2, dtype=policy)],
     ids=['Dense', 'MultiHeadAttention'])
-def test_guard_clone_keeps_a_map_of_policies(make, assert_faithful):
+def test_clone_keeps_a_map_of_policies(make, assert_faithful):
     def build():
         policy = keras.dtype_policies.DTypePolicyMap('float32')
         policy['.*attention_output'] = 'mixed_bfloat16'

@@ -65,7 +65,7 @@ def test_function_that_contains_layers():
 
 @pytest.mark.parametrize('make_input', [
     keras.Input, lambda shape: keras.KerasTensor((None, *shape))],
-    ids=['a layer', 'guard a tensor'])
+    ids=['a layer', 'a tensor'])
 def test_inputs_of_a_function(make_input, assert_faithful):
     def build():
         y = make_input((3,))
