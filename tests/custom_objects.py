@@ -110,6 +110,23 @@ class PullTo(regularizers.Regularizer):
         return ops.sum(ops.square(weight - self.layer.kernel))
 
 
+class Times(layers.Layer):
+    """Multiplies by a number, which its config has."""
+
+    def __init__(self, factor=2., **kwargs):
+        super().__init__(**kwargs)
+        self.factor = factor
+
+    def call(self, inputs):
+        return self.factor * inputs
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        return {**super().get_config(), 'factor': self.factor}
+
+
 class Bare(layers.Layer):
     """Its constructor takes no `**kwargs`."""
 

@@ -2,8 +2,9 @@
 import contextlib
 import threading
 
-from keras import backend, layers
+from keras import backend
 
+from custom_objects import Times
 from major_versions import IS_KERAS2
 
 
@@ -30,14 +31,13 @@ def in_another_thread(function):
     return found[0]
 
 
-class Pausing(layers.Layer):
+class Pausing(Times):
     """Calls a function in another thread while its model is being cloned."""
 
     observe = None
 
-    def __init__(self, factor=2., **kwargs):
+    def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self.factor = factor
         self.pause()
 
     def build(self, input_shape):
@@ -45,11 +45,11 @@ class Pausing(layers.Layer):
 
     def call(self, inputs):
         self.pause()
-        return self.factor * inputs
+        return super().call(inputs)
 
     def get_config(self):
         self.pause()
-        return {**super().get_config(), 'factor': self.factor}
+        return super().get_config()
 
     @staticmethod
     def pause():

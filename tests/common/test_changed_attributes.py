@@ -10,8 +10,7 @@ from keras_clone.check.gallery import ops
 
 from custom_objects import RaisesIfAsked
 from major_versions import (
-    ONES, WithInner, assert_cloned, assert_same_outputs, build_inner, call_inner,
-    chain, new_variable)
+    ONES, WithInner, assert_cloned, assert_same_outputs, chain, new_variable)
 
 
 class Scaler:
@@ -167,21 +166,6 @@ def test_guard_clone_of_a_model_with_an_object_that_cannot_be_copied(add):
     assert_cloned(model)
 
 
-class NamesLayersInBuild(layers.Layer):
-    def build(self, input_shape):
-        self.names = ['part_0', 'part_1']
-        for name in self.names:
-            setattr(self, name, layers.Dense(3, name=name))
-        build_inner(self, [getattr(self, name) for name in self.names], input_shape)
-
-    def call(self, inputs):
-        return call_inner(self.part_1, call_inner(self.part_0, inputs))
-
-
-def test_guard_clone_has_layers_under_computed_names():
-    assert_cloned(chain(NamesLayersInBuild)())
-
-
 class OmitsRegularizer(layers.Dense):
     def get_config(self):
         return {'name': self.name, 'units': self.units}
@@ -198,28 +182,6 @@ def test_clone_has_an_activity_regularizer_added_by_the_user(assert_faithful):
         layer.activity_regularizer = regularizers.l2(.5)
         return layer
     assert_faithful(chain(make))
-
-
-def add_parts(layer):
-    layer.parts.append(layers.Dense(3))
-    layer.last = layers.Dense(3)
-
-
-class CallsFunctionInBuild(layers.Layer):
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.parts = []
-
-    def build(self, input_shape):
-        add_parts(self)
-        build_inner(self, [*self.parts, self.last], input_shape)
-
-    def call(self, inputs):
-        return call_inner(self.last, call_inner(self.parts[0], inputs))
-
-
-def test_guard_clone_has_layers_added_by_a_function_of_build(assert_faithful):
-    assert_faithful(chain(CallsFunctionInBuild))
 
 
 class ChangesUnits(WithInner):

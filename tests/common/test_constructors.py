@@ -13,6 +13,7 @@ import pytest
 from keras import backend, layers
 from keras.models import Model, clone_model
 
+from custom_objects import Times
 from major_versions import (
     IS_KERAS2, ONES, assert_cloned, assert_same_outputs, call_inner, chain)
 
@@ -109,11 +110,6 @@ class Scaled(layers.Layer):
         return self.factor * inputs
 
 
-class Configured(Scaled):
-    def get_config(self):
-        return {**super().get_config(), 'factor': self.factor}
-
-
 def clone_of(make):
     """Returns the last layer of the clone of a clone."""
     return clone_model(clone_model(chain(make)())).layers[-1]
@@ -122,7 +118,7 @@ def clone_of(make):
 @pytest.mark.parametrize('base, arguments, changed', [
     (Scaled, {'factor': 3.}, {}),
     (layers.Dense, {'units': 2, 'kernel_initializer': 'he_normal'}, {}),
-    (Configured, {'factor': 2.}, {'factor': 3.})],
+    (Times, {'factor': 2.}, {'factor': 3.})],
     ids=['no config', 'guard config', 'guard changed number'])
 def test_constructor_of_each_clone_runs_once(base, arguments, changed):
     created = []
@@ -186,21 +182,15 @@ def test_clone_has_its_own_sublayer_that_a_factory_makes():
     assert_cloned(chain(lambda: Makes(lambda: layers.Dense(3)))())
 
 
-class HoldsRegistry(layers.Layer):
+class HoldsRegistry(Times):
     """Adds itself to a list that all layers of its class hold."""
 
     registry = []
 
     def __init__(self, factor, **kwargs):
-        super().__init__(**kwargs)
-        self.factor, self.members = factor, self.registry
+        super().__init__(factor, **kwargs)
+        self.members = self.registry
         self.registry.append(self)
-
-    def call(self, inputs):
-        return inputs * self.factor
-
-    def get_config(self):
-        return dict(super().get_config(), factor=self.factor)
 
 
 def test_guard_clone_of_layers_that_hold_a_registry_of_all():
@@ -215,7 +205,7 @@ def test_guard_clone_of_layers_that_hold_a_registry_of_all():
 # Arguments that are not known: a layer is created as in the released Keras.
 
 def test_guard_clone_does_not_read_an_iterator_again():
-    class Reads(Configured):
+    class Reads(Times):
         def __init__(self, factor, **kwargs):
             super().__init__(factor if isinstance(factor, float) else next(factor),
                              **kwargs)
@@ -223,7 +213,7 @@ def test_guard_clone_does_not_read_an_iterator_again():
 
 
 def test_guard_clone_has_the_arguments_that_new_did_not_change():
-    class Defaults(Configured):
+    class Defaults(Times):
         def __new__(cls, *args, **kwargs):
             return super().__new__(cls, 7.)
     assert clone_of(lambda: Defaults(3.)).factor == 3.
@@ -235,14 +225,14 @@ def test_guard_clone_is_made_by_a_metaclass():
             made = super().__call__(*args, **kwargs)
             made.was_made_by_meta = True
             return made
-    Made = Meta('Made', (Configured,), {})
+    Made = Meta('Made', (Times,), {})
     clone = clone_of(lambda: Made(3.))
     assert clone.factor == 3. and clone.was_made_by_meta
 
 
 @pytest.mark.skipif(not IS_KERAS2, reason='Keras 3 copies layers by saving them')
 def test_guard_clone_of_a_copied_layer_has_its_changed_attribute():
-    layer = copy.copy(Configured(3.))
+    layer = copy.copy(Times(3.))
     layer.factor = 5.
     assert clone_of(lambda: layer).factor == 5.
 
@@ -267,7 +257,7 @@ def test_layer_without_known_arguments_and_config_raises_an_error():
 
 @pytest.mark.parametrize('name', ['subclass', 'layer', 'args', 'released'])
 def test_guard_constructor_has_an_argument_of_any_name(name):
-    class Times(layers.Layer):
+    class Named(layers.Layer):
         def __init__(self, **factor):
             super().__init__(name='times')
             self.factor = factor[name]
@@ -278,7 +268,7 @@ def test_guard_constructor_has_an_argument_of_any_name(name):
         def get_config(self):
             return {name: self.factor}
 
-    assert clone_of(lambda: Times(**{name: 2.})).factor == 2.
+    assert clone_of(lambda: Named(**{name: 2.})).factor == 2.
 
 
 def test_guard_signature_of_a_class_is_that_of_its_constructor():

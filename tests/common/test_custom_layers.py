@@ -2,6 +2,7 @@
 import functools
 import types
 
+import numpy as np
 import pytest
 from keras import layers, regularizers
 from keras.models import Model, clone_model
@@ -102,11 +103,40 @@ class SetsItemInBuild(AppendsInBuild):
         return inputs * sum(self.factors.values())
 
 
-@pytest.mark.parametrize('layer_class', [
+class AppendsToLogInBuild(AppendsInBuild):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.factors = type('Log', (list,), {})()
+
+
+class ChangesArrayInBuild(AppendsInBuild):
+    def __init__(self, size=3, **kwargs):
+        super().__init__(**kwargs)
+        self.factors = np.ones(size, 'float32')
+
+    def build(self, input_shape):
+        self.factors += 1
+
+    def call(self, inputs):
+        return inputs * self.factors[:3]
+
+
+def array_that_the_user_changes_as_well():
+    layer = ChangesArrayInBuild()
+    layer.factors *= 3
+    return layer
+
+
+@pytest.mark.parametrize('make', [
     AppendsInBuild, AppendsToObjectInBuild, AppendsToVariableInBuild,
-    PassesToFunctionInBuild, SetsItemInBuild])
-def test_guard_clone_fills_a_container_in_build_once(layer_class, assert_faithful):
-    assert_faithful(chain(layer_class))
+    PassesToFunctionInBuild, SetsItemInBuild, AppendsToLogInBuild,
+    ChangesArrayInBuild, lambda: ChangesArrayInBuild(10 ** 5),
+    array_that_the_user_changes_as_well], ids=[
+        'guard list', 'guard object', 'guard variable', 'guard function',
+        'guard dict', 'guard list of a class of the user', 'guard array',
+        'guard large array', 'array that the user changes as well'])
+def test_clone_has_what_build_changes_in_place_once(make, assert_faithful):
+    assert_faithful(chain(make))
 
 
 def test_layer_that_cannot_be_created_again_raises_an_error():

@@ -15,7 +15,7 @@ from keras_clone.check import check_clone
 from keras_clone.check.gallery import KeepMask, ops
 from keras_clone.check.graphs import graphs
 
-from judging import Own, chain, stateful, tied
+from judging import Ignores, Own, chain, stateful, tied
 from major_versions import IS_KERAS2, new_variable
 
 if IS_KERAS2:
@@ -89,11 +89,6 @@ def mask_output(middle=KeepMask):
     x = layers.Input((4, 3), name='x')
     y = middle(name='middle')(layers.Masking(name='masking')(x))
     return Model(x, y, name='masked')
-
-
-class Ignores(layers.Layer):
-    def call(self, inputs, options=None):
-        return 2 * inputs
 
 
 def called_with(value):
@@ -253,14 +248,6 @@ def generator_of(value):
     return generator
 
 
-OPTIONS = []
-
-
-def called_with_a_list():
-    OPTIONS[:] = [{'of': [1, 2]}]
-    return called_with(OPTIONS[0])
-
-
 def kernels():
     """Returns what no search of the layers can find: a module has it."""
     return getattr(sys.modules[__name__], '_'.join(['KERNELS', 'OF', 'ALL']))
@@ -374,18 +361,10 @@ CASES = {
         chain, lambda made, model: twice_as_large(model) or made),
 }
 
-if IS_KERAS2:   # Keras 3 copies the arguments.
-    CASES['arguments of a call are those of the original'] = (
-        called_with_a_list, lambda model: called_with(OPTIONS[0]))
-
 if IS_TENSORFLOW1:
-    CASES.update({
-        'op is added': again(chain, lambda made, model: ops.tanh(
-            made.get_layer('first').output)),
-        'states are those of the original': again(
-            stateful, lambda made, model: setattr(
-                made.get_layer('lstm'), 'states', model.get_layer('lstm').states)),
-    })
+    CASES['states are those of the original'] = again(
+        stateful, lambda made, model: setattr(
+            made.get_layer('lstm'), 'states', model.get_layer('lstm').states))
 
 if not IS_KERAS2:
     def policy_model(dtype='float32'):

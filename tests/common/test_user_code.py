@@ -20,7 +20,7 @@ from keras import activations, initializers, layers, regularizers
 from keras.models import Sequential, clone_model, model_from_json
 from keras_clone.check.gallery import ops
 
-from custom_objects import RaisesIfAsked, Scale
+from custom_objects import RaisesIfAsked, Scale, Times
 from major_versions import (
     IS_KERAS2, WithInner, Wrapper, assert_same_outputs, build_inner, call_inner,
     chain, deserialize, serialize)
@@ -655,46 +655,6 @@ def test_what_a_call_method_computes_is_computed_once(where):
     assert len(clone.layers) == len(model.layers)
 
 
-class CountsInAnArray(layers.Layer):
-    def __init__(self, size=3, **kwargs):
-        super().__init__(**kwargs)
-        self.factors = np.ones(size, 'float32')
-
-    def build(self, input_shape):
-        self.factors += 1
-
-    def call(self, inputs):
-        return inputs * self.factors[:3]
-
-
-class CountsInALog(layers.Layer):
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.log = type('Log', (list,), {})()
-
-    def build(self, input_shape):
-        self.log.append(2)
-
-    def call(self, inputs):
-        return inputs * sum(self.log)
-
-
-def array_that_the_user_changes_as_well():
-    layer = CountsInAnArray()
-    layer.factors *= 3
-    return layer
-
-
-@pytest.mark.parametrize('make', [
-    pytest.param(CountsInAnArray, id='guard small array'),
-    pytest.param(lambda: CountsInAnArray(10 ** 5), id='guard large array'),
-    pytest.param(CountsInALog, id='guard list of a class of the user'),
-    array_that_the_user_changes_as_well])
-def test_clone_has_what_build_changes_in_place(make):
-    model = chain(lambda: layers.Dense(3), make)()
-    assert_same_outputs(model, clone_model(clone_model(model)))
-
-
 # Objects that cannot be inspected
 
 
@@ -774,29 +734,12 @@ def test_guard_call_sets_no_attribute_that_another_layer_lacks():
     assert {*dir(called)} == {*dir(other)}
 
 
-class Factor(layers.Layer):
-    def __init__(self, factor, **kwargs):
-        super().__init__(**kwargs)
-        self.factor = factor
-
-    def call(self, inputs):
-        if self.factor is None:
-            raise ValueError('Set a factor.')
-        return inputs * self.factor
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
-    def get_config(self):
-        return dict(super().get_config(), factor=self.factor)
-
-
 @pytest.mark.parametrize('wrap', [lambda layer: layer, layers.TimeDistributed],
                          ids=['guard layer', 'layer in a wrapper'])
 def test_clone_of_what_the_user_has_corrected_after_a_call_failed(wrap):
-    inner = Factor(None)
+    inner = Times(None)
     layer, shape = wrap(inner), (4, 3)
-    with pytest.raises(ValueError):
+    with pytest.raises((TypeError, ValueError)):
         layer(layers.Input(shape) if IS_KERAS2 else np.ones((2, *shape)))
     inner.factor = 2.
     model = chain(lambda: layer, shape=shape)()

@@ -2,14 +2,14 @@
 import numpy as np
 import pytest
 from keras import backend as K
-from keras.layers import (Activation, Add, Dense, Embedding, Input, Lambda, Layer,
+from keras.layers import (Activation, Add, Dense, Embedding, Input, Lambda,
                           SimpleRNN)
 from keras.models import Model
 from keras_clone.check.faithfulness import ModelError
 from keras_clone.check.graphs import graphs
 
-from judging import (chain, check, found, masked, not_on_cntk, on_tensorflow, Power,
-                     powers, texts, tied)
+from judging import (chain, check, found, Ignores, masked, not_on_cntk,
+                     on_tensorflow, Power, powers, texts, tied)
 from judging import fresh_state  # noqa: F401
 
 
@@ -36,11 +36,6 @@ def test_mask_in_a_call_argument_has_to_be_the_partner():
     assert (report.outcome, report.layer) == ('cannot predict', 'rnn')
     assert ('rnn: call argument mask: expected mask of output 0 of embedding, got a '
             'tensor') in map(str, report.differences)
-
-
-class Ignores(Layer):
-    def call(self, inputs, options=None):
-        return 2 * inputs
 
 
 @on_tensorflow

@@ -7,6 +7,7 @@ from keras import backend as K
 from keras.layers import LSTM, Activation, Dense, Input, Layer, TimeDistributed
 from keras.models import Model, Sequential, clone_model
 
+from custom_objects import Holds, Times
 from major_versions import ONES, assert_cloned
 
 
@@ -99,12 +100,6 @@ def test_clone_computes_with_what_was_set_when_a_nested_model_was_called():
     assert_cloned(model, ONES)
 
 
-def called_twice(make):
-    """Returns a model of two calls of a layer."""
-    x, layer = Input((3,)), make()
-    return Model(x, Dense(2)(layer(layer(x))))
-
-
 class Registered(Layer):
     """Registers itself when it is built, and computes with what is registered."""
 
@@ -122,11 +117,6 @@ class Registered(Layer):
     def call(self, inputs):
         assert self.registry[self.index] is self
         return 2. * inputs
-
-
-@pytest.mark.parametrize('make', [Steps, Registered])
-def test_guard_clone_has_its_own_number_from_build_in_each_of_two_calls(make):
-    assert_cloned(called_twice(make), ONES)
 
 
 def test_guard_clone_computes_with_what_was_changed_before_the_call_of_a_wrapper():
@@ -175,11 +165,6 @@ class Halving(Layer):
         return inputs * self.factor
 
 
-def test_guard_clone_of_a_layer_that_changes_before_each_call():
-    x = Input((3,))
-    assert_cloned(Model(x, Dense(2)(Halving()(x))), ONES)
-
-
 class ActivatesAgain(Layer):
     """Creates a layer in each call, and counts them by their names."""
 
@@ -191,24 +176,6 @@ class ActivatesAgain(Layer):
         new = Activation('tanh')
         self.found[new.name] = self.name
         return new(inputs) * float(len(self.found))
-
-
-def test_guard_clone_of_a_layer_that_creates_another_in_each_call():
-    assert_cloned(called_twice(ActivatesAgain), ONES)
-
-
-class Holds(Layer):
-    """Only refers to another layer."""
-
-    def __init__(self, peer=None, **kwargs):
-        super().__init__(**kwargs)
-        self.peer = peer
-
-    def call(self, inputs):
-        return 2. * inputs
-
-    def get_config(self):
-        return dict(super().get_config(), peer=None)
 
 
 def change_what_another_layer_holds(scale):
@@ -240,9 +207,14 @@ class Flipped(Layer):
         return -inputs
 
 
-def test_guard_numbers_that_a_user_generates_are_new_in_a_clone():
-    x = Input((3,))
-    assert_cloned(Model(x, Dense(2)(Flipped()(x))), ONES)
+@pytest.mark.parametrize('make', [
+    Steps, Registered, Halving, ActivatesAgain, Flipped],
+    ids=['sets a number in build', 'registers itself in build',
+         'changes before each call', 'creates another in each call',
+         'needs a new number in each call'])
+def test_guard_clone_is_called_twice_like_a_layer_that(make):
+    x, layer = Input((3,)), make()
+    assert_cloned(Model(x, Dense(2)(layer(layer(x)))), ONES)
 
 
 class PassesOn(Layer):
@@ -270,15 +242,6 @@ def test_clone_of_a_layer_that_has_the_attributes_of_a_model():
     clone = clone_model(model)
     clone.layers[1].model.set_weights(model.layers[1].model.get_weights())
     np.testing.assert_allclose(clone.predict(ONES), model.predict(ONES), rtol=1e-5)
-
-
-class Times(Layer):
-    def __init__(self, factor=2., **kwargs):
-        super().__init__(**kwargs)
-        self.factor = factor
-
-    def call(self, inputs):
-        return inputs * self.factor
 
 
 @pytest.mark.parametrize(
