@@ -85,6 +85,12 @@ def chain(*makers, shape=(3,)):
     return build
 
 
+def of_class(cls, **arguments):
+    """Returns a functional model of a class."""
+    x = layers.Input((3,), name='x')
+    return cls(x, layers.Dense(2)(x), **arguments)
+
+
 def after_dense(make_layer, units=3):
     """Returns a model of a `Dense` and a layer that is made from it once built."""
     x = layers.Input((3,), name='x')

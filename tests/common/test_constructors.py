@@ -15,7 +15,8 @@ from keras.models import Model, clone_model
 
 from custom_objects import Times
 from major_versions import (
-    IS_KERAS2, ONES, assert_cloned, assert_same_outputs, call_inner, chain)
+    IS_KERAS2, ONES, assert_cloned, assert_same_outputs, call_inner, chain,
+    of_class)
 
 # Keras 3 finds the sublayers of a layer, Keras 2 asks the layer for their weights.
 LISTS_WEIGHTS = {
@@ -364,8 +365,7 @@ def test_guard_layer_whose_argument_cannot_be_copied_deeply():
 @pytest.mark.parametrize('name', ['index', 'targets', 'function', 'shape'] +
                          ['path'] * IS_KERAS2)  # A property of Keras 3.
 def test_clone_keeps_an_attribute_of_a_model(name):
-    x = layers.Input((3,))
-    model = type('Named', (Model,), {})(x, layers.Dense(2)(x))
+    model = of_class(type('Named', (Model,), {}))
     setattr(model, name, ['a', 1])
     clone = clone_model(clone_model(model))
     assert getattr(clone, name) == ['a', 1]

@@ -209,7 +209,7 @@ def numbers(text):
     return list(map(int, re.findall(r'\d+', text)))
 
 
-def test_a_release_with_its_version_in_a_module_of_its_own(copy, tmp_path):
+def test_a_release_is_known_by_a_version_in_a_module_of_its_own(copy, tmp_path):
     keras = write_keras(tmp_path / 'installed')
     write(tmp_path / 'installed' / 'keras', {
         '__init__.py': 'from keras.src.version import __version__\n',
@@ -241,7 +241,8 @@ def test_metadata_of_another_keras_does_not_matter(copy, tmp_path, models):
 
 @pytest.mark.parametrize('value', [
     'off', 'OFF', ' off ', '0', 'no', 'n', 'false', 'False', 'none', 'Disabled\t'])
-def test_switched_off(value, copy, keras_folder, monkeypatch):
+def test_switched_off_everything_is_as_released(
+        value, copy, keras_folder, monkeypatch):
     monkeypatch.setenv('KERAS_CLONE', value)
     assert set(copy.states().values()) == {'off'}
     models = importlib.import_module('keras.models')
@@ -253,7 +254,8 @@ def test_switched_off(value, copy, keras_folder, monkeypatch):
 
 @pytest.mark.parametrize('value', [
     '', ' ', 'on', 'On ', '1', 'yes', 'y', 'true', 'strict'])
-def test_not_switched_off(value, copy, keras_folder, monkeypatch):
+def test_any_other_value_leaves_it_switched_on(
+        value, copy, keras_folder, monkeypatch):
     monkeypatch.setenv('KERAS_CLONE', value)
     assert imported_quietly().clone_model(None) == 'overlay'
 
@@ -269,7 +271,7 @@ def test_an_unknown_value_is_ignored_with_one_warning(
 
 
 @pytest.mark.parametrize('beside_the_overlays', [False, True])
-def test_keras_is_not_installed(beside_the_overlays, copy, monkeypatch):
+def test_a_missing_keras_is_reported(beside_the_overlays, copy, monkeypatch):
     # The folder of the overlays is not Keras, but Python could import it as `keras`.
     path = [str(copy.project)] if beside_the_overlays else []
     monkeypatch.setattr(sys, 'path', path)
@@ -493,7 +495,7 @@ def ask_the_finders_that_follow(hook, name, path):
 
 @pytest.mark.parametrize('search', [ask_all_finders, ask_the_finders_that_follow])
 @pytest.mark.parametrize('position', [0, 1])
-def test_another_import_hook_on_the_same_module(
+def test_another_import_hook_takes_effect_on_the_same_module(
         position, search, copy, keras_folder):
     sys.meta_path.insert(position, Hook(search))
     models = importlib.import_module('keras.models')
@@ -527,7 +529,7 @@ def test_a_loader_of_the_old_kind_is_left_alone(copy, keras_folder):
     assert spec.loader is old_loader
 
 
-def test_a_module_that_no_finder_finds(copy, keras_folder):
+def test_a_module_that_no_finder_finds_raises_an_import_error(copy, keras_folder):
     (keras_folder / 'engine' / 'network.py').unlink()
     with pytest.raises(ImportError, match='keras.engine.network'):
         importlib.import_module('keras')
@@ -577,7 +579,7 @@ def test_a_thread_that_only_looks_does_not_disturb_one_that_imports(
     assert models.clone_model(None) == 'overlay'
 
 
-def test_the_real_overlays_beside_the_package_in_a_checkout(copy):
+def test_in_a_checkout_the_overlays_are_beside_the_package(copy):
     copy.overlay.__file__ = os.path.join(ROOT, 'keras_clone', 'overlay.py')
     for row in copy.keras_clone.status():
         assert os.path.isfile(row['file'])

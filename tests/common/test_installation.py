@@ -174,7 +174,7 @@ def test_what_was_built_before_is_not_in_an_editable_installation(
 
 
 @pytest.mark.parametrize('option', ['--target', '--prefix'])
-def test_a_folder_whose_start_up_files_python_does_not_read(
+def test_in_a_folder_whose_start_up_files_are_not_read_it_has_to_be_installed(
         option, environment, pip, wheel, tmp_path):
     folder = tmp_path / 'folder'
     environment.pip(pip, 'install', '--no-index', '--no-deps', option, folder, wheel)
@@ -213,7 +213,8 @@ def test_the_wheel_has_the_runtime_the_overlays_and_the_check_alone(wheel):
 
 
 @pytest.mark.parametrize('install', [install_editable, install_develop])
-def test_an_editable_installation(install, tmp_path, pip, project):
+def test_an_editable_installation_uses_the_checkout_until_it_is_moved(
+        install, tmp_path, pip, project):
     environment = Environment(tmp_path / 'environment', keras=False)
     install(environment, pip, project, None)
     # The checkout is used.
@@ -256,7 +257,7 @@ def test_starting_registers_one_finder(installed):
 
 @pytest.mark.parametrize('options', [['-I'], ['-E'], ['-OO'], ['-B'],
                                      ['-W', 'error']])
-def test_options_of_the_interpreter(options, installed):
+def test_options_of_the_interpreter_leave_the_overlay_on(options, installed):
     assert installed.run(*options, '-c', WHICH) == 'overlay\n'
 
 
@@ -366,7 +367,7 @@ def test_nothing_has_to_be_written_to_import(installed):
     assert installed.run('-c', WHICH) == 'overlay\n'
 
 
-def test_keras_downgraded_and_upgraded_beside_it(installed):
+def test_the_overlay_depends_on_the_release_after_each_installation(installed):
     def with_release(release):
         remove(os.path.join(installed.packages, 'keras'))
         write_keras(installed.packages, release)

@@ -7,6 +7,7 @@ from keras.models import Model, Sequential
 from keras_clone.check import random_values
 from keras_clone.check.random_values import draw_inputs
 
+from custom_objects import Times
 from judging import chain, check, drawn, not_on_cntk, on_tensorflow
 from judging import fresh_state  # noqa: F401
 from major_versions import IS_KERAS2, value_of
@@ -30,11 +31,8 @@ def test_ids_reach_an_embedding_in_a_nested_model_or_wrapper():
 
 
 def test_layer_with_an_input_dim_that_is_no_embedding_gets_no_ids():
-    class Coder(layers.Layer):
+    class Coder(Times):
         input_dim = 2
-
-        def call(self, inputs):
-            return inputs
     assert (drawn(Coder(), (4,)) < 0).any()
 
 
@@ -106,14 +104,11 @@ def test_drawn_weights_leave_no_bias_at_zero_and_variances_positive():
 
 @not_on_cntk
 def test_integer_weights_are_left_alone():
-    class Counter(layers.Layer):
+    class Counter(Times):
         def build(self, input_shape):
             self.count = self.add_weight(
                 name='count', shape=(2,), dtype='int32', trainable=False,
                 initializer=lambda shape, dtype=None: np.zeros(shape, 'int32'))
-
-        def call(self, inputs):
-            return inputs
     model = chain(Counter(name='middle'))
     random_values.draw_weights(model)
     assert value_of(model.get_layer('middle').count).tolist() == [0, 0]

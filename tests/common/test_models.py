@@ -4,7 +4,7 @@ import pytest
 from keras.layers import Dense, Input, Lambda, Reshape, Subtract
 from keras.models import Model, Sequential, clone_model
 
-from major_versions import IS_KERAS2, ONES, assert_same_outputs, chain
+from major_versions import IS_KERAS2, ONES, assert_same_outputs, chain, of_class
 
 if IS_KERAS2:
     from keras.models import _clone_functional_model, _clone_sequential_model
@@ -36,9 +36,7 @@ class SequentialWithUnits(Sequential):
 
 
 def test_clone_of_a_functional_model_has_its_class():
-    x = Input((3,))
-    model = Branded(x, Dense(2)(x), name='mine')
-    assert clone_model(model).brand() == 'mine'
+    assert clone_model(of_class(Branded, name='mine')).brand() == 'mine'
 
 
 def test_clone_of_a_sequential_model_has_its_class():

@@ -114,7 +114,8 @@ def test_what_is_cloned_worse_than_released_comes_before_all_else(monkeypatch):
     ('crash', 'crash', False),
     ('crash', 'faithful', False),
 ])
-def test_a_worse_outcome_than_that_of_the_released_function(released, active, worse):
+def test_outcomes_are_counted_that_are_worse_than_the_released(
+        released, active, worse):
     assert search.is_worse(released, active) == worse
     counts = search.Counts()
     counts.enter(['dense'], released, active)

@@ -132,7 +132,7 @@ def with_argument(compute):
     return Model(x, Mix()(x, extra=compute(x)))
 
 
-def test_argument_computed_by_the_backend_from_a_variable():
+def test_clone_has_an_argument_computed_by_the_backend_from_a_variable():
     factor = K.variable([1., 2., 3.])
     model = with_argument(lambda x: factor * x)
     assert_same_outputs(model, clone_model(model))
@@ -143,7 +143,8 @@ needs_tensorflow = pytest.mark.skipif(not TENSORFLOW, reason='TensorFlow ops')
 
 @needs_tensorflow
 @pytest.mark.parametrize('sign', [1, -1])
-def test_argument_computed_by_the_backend_in_a_branch(assert_faithful, sign):
+def test_clone_has_an_argument_computed_by_the_backend_in_a_branch(
+        assert_faithful, sign):
     import tensorflow as tf
     assert_faithful(lambda: with_argument(lambda x: K.switch(
         sign * K.sum(K.square(x)) > 0, lambda: tf.constant([1., 2., 3.]),
@@ -151,7 +152,8 @@ def test_argument_computed_by_the_backend_in_a_branch(assert_faithful, sign):
 
 
 @needs_tensorflow
-def test_argument_computed_by_the_backend_after_another_op(assert_faithful):
+def test_clone_has_an_argument_computed_by_the_backend_after_another_op(
+        assert_faithful):
     import tensorflow as tf
 
     def after_check(x):
@@ -174,7 +176,7 @@ def test_argument_computed_by_a_loop_that_is_a_cycle_of_ops_is_refused():
 
 
 @pytest.mark.skipif(TENSORFLOW != '2', reason='It needs TensorFlow 2')
-def test_argument_computed_by_a_loop_that_is_a_single_op():
+def test_clone_has_an_argument_computed_by_a_loop_that_is_a_single_op():
     clone = clone_model(clone_model(with_argument(computed_by_a_loop)))
     np.testing.assert_allclose(clone.predict(ONES), 3 * ONES)
 
@@ -185,7 +187,7 @@ def argument_from_the_second_output_of_a_layer_with_a_tuple_of_masks():
     return Model([words, other], [x, Mix()(other, extra=twice)])
 
 
-def test_guard_argument_that_does_not_depend_on_the_model():
+def test_guard_clone_has_an_argument_that_does_not_depend_on_the_model():
     constant = K.constant([1., 2., 3.]) * 2
     clone = clone_model(with_argument(lambda x: constant))
     assert clone.layers[-1]._inbound_nodes[0].arguments['extra'] is constant

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from keras import backend as K
 from keras.layers import (
-    LSTM, Bidirectional, Dense, Embedding, Input, Lambda, Layer, TimeDistributed)
+    LSTM, Bidirectional, Dense, Input, Lambda, Layer, TimeDistributed)
 from keras.models import Model, clone_model
 
 from custom_objects import Holds
@@ -83,18 +83,6 @@ def test_clone_has_a_lambda_tied_to_a_layer_created_in_build(assert_faithful):
         kernel = asking.inner[0].kernel
         return Model(x, Lambda(lambda x: K.dot(x, kernel), output_shape=(3,))(y))
     assert_faithful(build)
-
-
-def test_clone_has_a_lambda_that_reads_its_own_weight(assert_faithful):
-    def build():
-        x = Input((4,), dtype='int32')
-        embedding = Embedding(5, 3)
-        y = embedding(x)
-        return Model(x, Lambda(
-            lambda x: K.softmax(K.dot(x, K.transpose(embedding.embeddings))),
-            output_shape=(4, 5))(y))
-    assert_faithful(build)
-    assert_cloned(build(), np.array([[1, 2, 3, 4], [0, 1, 0, 2]]))
 
 
 def test_guard_clone_of_a_clone_has_a_function_that_holds_it():

@@ -49,14 +49,14 @@ def test_placeholders_leave_no_unused_input_layer():
     assert names(clone) == names(model)
 
 
-def test_guard_name_of_an_output_that_is_an_input():
+def test_guard_clone_keeps_the_name_of_an_output_that_is_an_input():
     x, y = Input((3,), name='x'), Input((3,), name='y')
     model = Model([x, y], [Dense(2, name='dense')(Add()([x, y])), x])
     clone = clone_model(model, [Input((3,)), Input((3,))])
     assert clone.output_names == ['dense', 'x']
 
 
-def test_guard_variable_as_input():
+def test_guard_clone_has_a_variable_as_input():
     model = Sequential([Dense(3, input_shape=(3,)), Dense(2)])
     clone = clone_model(model, input_tensors=K.variable(ONES))
     clone.set_weights(model.get_weights())
@@ -64,7 +64,7 @@ def test_guard_variable_as_input():
                                rtol=1e-5, atol=1e-6)
 
 
-def test_model_on_a_tensor_with_a_mask():
+def test_clone_on_a_tensor_with_a_mask_has_the_mask():
     x = Input((5, 3))
     model = Model(x, LSTM(2)(x))
     words = Input((5,))
@@ -81,7 +81,7 @@ def test_model_on_a_tensor_with_a_mask():
         Model(steps, lstm(steps)).predict(embedded[:, :3]), rtol=1e-5, atol=1e-6)
 
 
-def test_nested_model_that_shares_the_input_of_a_model_cloned_onto_a_layer():
+def test_clone_on_a_layer_has_a_nested_model_that_shares_the_input():
     x = Input((3,))
     inner = Model(x, Dense(3)(x))
     model = Model(x, inner(inner(x)))

@@ -37,7 +37,7 @@ def manual_initialization():
 
 
 @pytest.mark.parametrize('make_layer', MAKERS.values(), ids=list(MAKERS))
-def test_guard_model_of_a_cleared_graph(make_layer):
+def test_guard_clone_of_a_model_of_a_cleared_graph_computes_the_same(make_layer):
     model = Sequential([make_layer()])
     expected, weights = model.predict(VALUE), model.get_weights()
     K.clear_session()
@@ -47,7 +47,8 @@ def test_guard_model_of_a_cleared_graph(make_layer):
 
 
 @pytest.mark.parametrize('make_layer', MAKERS.values(), ids=list(MAKERS))
-def test_guard_variables_that_are_not_initialized(make_layer, manual_initialization):
+def test_guard_clone_leaves_variables_to_be_initialized_by_hand(
+        make_layer, manual_initialization):
     K.clear_session()
     clone = clone_model(Sequential([make_layer()]))
     K.get_session().run(importlib.import_module('tensorflow')
@@ -55,7 +56,7 @@ def test_guard_variables_that_are_not_initialized(make_layer, manual_initializat
     assert np.isfinite(clone.predict(VALUE)).all()
 
 
-def test_guard_variable_that_is_not_a_weight_is_created_once():
+def test_guard_clone_creates_a_variable_that_is_not_a_weight_once():
     model = Sequential([MAKERS['variable']()])
     before = len(K.get_session().graph.get_operations())
     clone_model(model)

@@ -30,14 +30,14 @@ nested = chain(chain(lambda: layers.Dense(3, name='inner')),
 @pytest.mark.parametrize('build', [
     dense, lambda: Sequential([keras.Input((3,), name='x'), layers.Dense(2)]),
 ], ids=['functional', 'sequential'])
-def test_guard_clone_function(build):
+def test_guard_clone_function_makes_the_layers(build):
     model = build()
     clone = clone_model(model, clone_function=renamed)
     assert clone.layers[-1].name == model.layers[-1].name + '_new'
     assert clone._layers[0].name == model._layers[0].name
 
 
-def test_guard_clone_function_that_keeps_a_layer():
+def test_guard_clone_function_may_keep_a_layer():
     model = dense()
     clone = clone_model(model, clone_function=lambda layer: layer)
     assert clone.layers[-1] is model.layers[-1]
@@ -87,13 +87,13 @@ def test_guard_clone_function_is_called_with_nested_models():
     assert names == [layer.name for layer in model.layers[1:]]
 
 
-def test_guard_recursive_clone_function():
+def test_guard_recursive_clone_function_makes_the_layers_of_nested_models():
     clone = clone_model(nested(), clone_function=renamed, recursive=True)
     assert clone.layers[1].layers[-1].name == 'inner_new'
 
 
 @pytest.mark.parametrize('arguments, count', [({}, 2), ({'recursive': True}, 3)])
-def test_guard_call_function_of_a_nested_model(arguments, count):
+def test_guard_call_function_is_used_in_a_nested_model_on_request(arguments, count):
     clone = clone_model(nested(), call_function=with_dropout, **arguments)
     assert [type(layer).__name__ for layer in clone.layers] == [
         'InputLayer', 'Functional', 'Dense', 'Dropout']
@@ -112,19 +112,19 @@ def test_guard_clone_function_with_a_subclassed_model_is_refused():
         clone_model(Subclassed(), clone_function=renamed)
 
 
-def test_guard_cache():
+def test_guard_clone_has_the_layers_of_the_cache():
     model, cached = dense(), layers.Dense(2)
     clone = clone_model(model, cache={id(model.layers[-1]): cached})
     assert clone.layers[-1] is cached
 
 
 @pytest.mark.parametrize('policy', ['mixed_float16', 'float64'])
-def test_guard_dtype_policy(policy):
+def test_guard_clone_keeps_the_dtype_policy(policy):
     clone = clone_model(chain(lambda: layers.Dense(2, dtype=policy))())
     assert clone.layers[-1].dtype_policy == keras.DTypePolicy(policy)
 
 
-def test_functional_input_flags_with_a_clone_function():
+def test_clone_with_a_clone_function_keeps_the_flags_of_inputs():
     x = keras.Input((3,), optional=True)
     clone = clone_model(Model(x, layers.ReLU()(x)), clone_function=lambda x: x)
     assert clone.layers[0].optional

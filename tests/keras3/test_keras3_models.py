@@ -8,7 +8,7 @@ from keras import Model, Sequential, layers
 from keras.models import clone_model
 
 from custom_objects import gelu
-from major_versions import ONES, assert_same_outputs, chain, outputs_of
+from major_versions import ONES, assert_same_outputs, chain, of_class, outputs_of
 
 SPARSE = keras.backend.backend() in ('tensorflow', 'jax')
 RAGGED = keras.backend.backend() == 'tensorflow'
@@ -89,12 +89,6 @@ def test_clone_accepts_that_an_optional_input_is_omitted():
 
     clone = clone_model(Model([a, b], First()(a, b)))
     np.testing.assert_allclose(outputs_of(clone, [ONES, None]), ONES)
-
-
-def of_class(cls, **arguments):
-    """Returns a functional model of a class."""
-    x = keras.Input((3,), name='x')
-    return cls(x, layers.Dense(2)(x), **arguments)
 
 
 def test_clone_has_a_required_argument_of_a_functional_class(assert_faithful):

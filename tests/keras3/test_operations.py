@@ -42,11 +42,11 @@ def model_of(function, shape=(4, 3)):
 ], ids=['pad', 'clip', 'tile', 'reshape', 'guard take', 'guard multiply',
         'guard transpose', 'guard concatenate', 'guard slice', 'vectorized_map',
         'vectorized_map of an object', 'guard einsum'])
-def test_operation(function, assert_faithful):
+def test_clone_of_an_operation_is_faithful(function, assert_faithful):
     assert_faithful(model_of(function))
 
 
-def test_operation_is_not_shared_with_the_original():
+def test_clone_has_its_own_operation():
     model = model_of(lambda x: ops.pad(x, np.array([[0, 0], [1, 1], [0, 0]])))()
     operation = model.operations[-1]
     clone = clone_model(model)
@@ -55,7 +55,7 @@ def test_operation_is_not_shared_with_the_original():
     assert len(operation._inbound_nodes) == 1
 
 
-def test_function_that_contains_layers():
+def test_clone_of_a_function_has_its_own_layers():
     x, y = keras.Input((3,), name='x'), keras.Input((3,), name='y')
     dense = layers.Dense(3)
     function = keras.Function(y, dense(y) * TWO)
@@ -66,7 +66,7 @@ def test_function_that_contains_layers():
 @pytest.mark.parametrize('make_input', [
     keras.Input, lambda shape: keras.KerasTensor((None, *shape))],
     ids=['a layer', 'a tensor'])
-def test_inputs_of_a_function(make_input, assert_faithful):
+def test_clone_of_a_function_is_faithful_whose_input_is(make_input, assert_faithful):
     def build():
         y = make_input((3,))
         x = keras.Input((3,), name='x')
@@ -74,7 +74,7 @@ def test_inputs_of_a_function(make_input, assert_faithful):
     assert_faithful(build)
 
 
-def test_guard_call_arguments(assert_faithful):
+def test_guard_clone_has_the_call_arguments(assert_faithful):
     def build():
         x = keras.Input((5,), dtype='int32', name='x')
         y = layers.Embedding(4, 3, mask_zero=True)(x)
@@ -85,7 +85,7 @@ def test_guard_call_arguments(assert_faithful):
     assert_faithful(build)
 
 
-def test_guard_structured_outputs(assert_faithful):
+def test_guard_clone_has_structured_outputs(assert_faithful):
     def build():
         a, b = keras.Input((3,), name='a'), keras.Input((3,), name='b')
         z = a + b
@@ -106,7 +106,7 @@ class TimesWeight(layers.Layer):
     lambda x, dense: ops.concatenate([x, x * dense.bias]),
     lambda x, dense: TimesWeight()(x, dense.kernel)],
     ids=['position', 'keyword', 'in a list', 'of a layer'])
-def test_weight_of_a_layer_as_argument(use, assert_faithful):
+def test_clone_has_its_own_weight_as_an_argument(use, assert_faithful):
     def build():
         x = keras.Input((3,), name='x')
         dense = layers.Dense(3)
@@ -114,7 +114,7 @@ def test_weight_of_a_layer_as_argument(use, assert_faithful):
     assert_faithful(build)
 
 
-def test_weight_of_a_layer_that_is_called_later(assert_faithful):
+def test_clone_has_its_own_weight_of_a_layer_that_is_called_later(assert_faithful):
     def build():
         x = keras.Input((3,), name='x')
         dense = layers.Dense(3)
@@ -123,7 +123,7 @@ def test_weight_of_a_layer_that_is_called_later(assert_faithful):
     assert_faithful(build)
 
 
-def test_variable_that_is_not_a_weight_as_argument():
+def test_clone_has_a_copy_of_a_variable_that_is_an_argument():
     variable = keras.Variable(np.ones((3, 2), 'float32'))
     x = keras.Input((3,))
     model = Model(x, layers.Dense(2)(x @ variable))
@@ -134,7 +134,7 @@ def test_variable_that_is_not_a_weight_as_argument():
     np.testing.assert_allclose(outputs_of(clone, ONES), expected, rtol=1e-5)
 
 
-def test_guard_inputs_in_another_order():
+def test_guard_clone_has_the_inputs_in_another_order():
     a, b = keras.Input((3,)), keras.Input((3,))
     model = Model([a, b], a - 2 * b)
     clone = clone_model(model, input_tensors=[b, a])

@@ -12,13 +12,13 @@ pytestmark = pytest.mark.skipif(keras.backend.backend() != 'torch',
                                 reason='the backend is not PyTorch')
 
 
-def test_module(assert_faithful):
+def test_clone_of_a_module_is_faithful(assert_faithful):
     import torch
     assert_faithful(chain(lambda: TorchModuleWrapper(
         torch.nn.Linear(3, 2), output_shape=(None, 2))))
 
 
-def test_module_that_cannot_be_pickled():
+def test_clone_has_its_own_module_that_cannot_be_pickled():
     import torch
 
     class Local(torch.nn.Module):
@@ -39,7 +39,7 @@ def test_module_that_cannot_be_pickled():
     assert module.linear.weight is not model.layers[-1].module.linear.weight
 
 
-def test_module_in_a_nested_model(assert_faithful):
+def test_clone_of_a_module_in_a_nested_model_is_faithful(assert_faithful):
     import torch
     assert_faithful(chain(chain(lambda: TorchModuleWrapper(
         torch.nn.Linear(3, 2), output_shape=(None, 2)))))
