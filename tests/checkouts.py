@@ -25,6 +25,11 @@ def commit(folder):
     git(folder, '-c', 'user.name=a', '-c', 'user.email=a', 'commit', '-q', '-m', 'a')
 
 
+def text_of(path):
+    with open(path, encoding='utf-8') as stream:
+        return stream.read()
+
+
 def write(folder, name, text):
     (folder / name).write_text(text)
     commit(folder)

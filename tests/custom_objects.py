@@ -1,5 +1,7 @@
 """User-defined classes and functions, none of them registered with Keras."""
+import numpy as np
 from keras import activations, layers, regularizers
+from keras.models import Model
 from keras_clone.check.gallery import ops
 
 from major_versions import IS_KERAS2, build_inner, call_inner, deserialize, serialize
@@ -127,6 +129,26 @@ class Times(layers.Layer):
         return {**super().get_config(), 'factor': self.factor}
 
 
+class Subclassed(Model):
+    def __init__(self, units=2, name=None):
+        super().__init__(name=name)
+        self.units = units
+        self.dense = layers.Dense(units, name='dense')
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape[0], self.units
+
+    def get_config(self):
+        return {'units': self.units, 'name': self.name}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return cls(**config)
+
+
 class Bare(layers.Layer):
     """Its constructor takes no `**kwargs`."""
 
@@ -175,3 +197,9 @@ class Once(Forgetful):
 class RaisesIfAsked:
     def __getattr__(self, name):
         raise RuntimeError('This object has no attributes.')
+
+
+def adapted(layer, data):
+    """Returns a preprocessing layer, adapted to data."""
+    layer.adapt(np.asarray(data))
+    return layer

@@ -4,7 +4,6 @@ Most of the clones are built by the function that built the original, with layer
 the same names and one fault.
 """
 import keras
-import numpy as np
 import pytest
 from keras import backend as K, layers
 from keras.layers import (Activation, Add, Bidirectional, Dense, Dropout, Embedding,
@@ -278,13 +277,6 @@ def judged(build, change, **arguments):
         change(made.layers[-1], model.layers[-1])
         return made
     return check(build, clone, **arguments)
-
-
-def adapted(make, dtype='float32'):
-    layer = make(name='adapted')
-    layer.adapt(np.array([[1, 2, 3], [3, 4, 7]], dtype))
-    x = Input((3,), dtype=dtype, name='x')
-    return Model(x, layer(x))
 
 
 def drawn(layer, shape, **arguments):

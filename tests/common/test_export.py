@@ -13,7 +13,7 @@ import tempfile
 import pytest
 from checkouts import (
     assert_passes_the_checks_of_keras, assert_refused, bytes_of, commit, exported,
-    exported_and_committed, exported_and_reverted, git, remove, run, write)
+    exported_and_committed, exported_and_reverted, git, remove, run, text_of, write)
 from contribute import prove
 from contribute.export import CLONING, TESTS, VERSION
 from contribute.patches import ROOT, blob_id, name_of, parts_for, patches_of
@@ -78,11 +78,6 @@ def staged(folder):
 
 def definitions_in(text):
     return [node.name for node in ast.parse(text).body if hasattr(node, 'name')]
-
-
-def text_of(path):
-    with open(path) as stream:
-        return stream.read()
 
 
 def changed_lines(diff):

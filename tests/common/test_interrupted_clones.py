@@ -1,11 +1,10 @@
 """An exception during cloning leaves nothing behind."""
-import numpy as np
 import pytest
 from keras import activations, layers
 from keras.models import clone_model
 from keras_clone.check.independence import Belongings, changes
 
-from custom_objects import StoresOtherValue, gelu, relu
+from custom_objects import StoresOtherValue, adapted, gelu, relu
 from major_versions import IS_KERAS2, assert_same_outputs, chain
 
 if IS_KERAS2:
@@ -62,12 +61,6 @@ class InterruptedInNew(Interrupted):
         return super().__new__(cls, *args, **kwargs)
 
 
-def adapted():
-    layer = layers.Normalization()
-    layer.adapt(np.array([[1., 2., 3.], [2., 4., 6.]], 'float32'))
-    return layer
-
-
 # Layers for which Keras or this package opens a scope, which the clone must close.
 FIRST = {
     'guard': lambda: layers.Dense(3, activation='tanh'),
@@ -77,7 +70,8 @@ FIRST = {
     'no config': lambda: StoresOtherValue(.5),
 }
 if not IS_KERAS2:
-    FIRST['adapted'] = adapted
+    FIRST['adapted'] = lambda: adapted(
+        layers.Normalization(), [[1., 2., 3.], [2., 4., 6.]])
 
 
 def assert_leaves_nothing_behind(model, method, error, monkeypatch):

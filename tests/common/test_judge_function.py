@@ -8,6 +8,7 @@ from keras.models import Model
 from keras_clone.check.faithfulness import ModelError
 from keras_clone.check.gallery import ops
 
+from custom_objects import Subclassed
 from judging import chain, check, not_on_cntk, unbuilt
 from judging import fresh_state  # noqa: F401
 
@@ -123,15 +124,6 @@ def test_model_that_cannot_be_built_or_evaluated_is_an_error(build, message):
     with pytest.raises(ModelError) as error:
         check(build, lambda model: model)
     assert str(error.value).startswith(message)
-
-
-class Subclassed(Model):
-    def __init__(self):
-        super().__init__()
-        self.dense = Dense(2)
-
-    def call(self, inputs):
-        return self.dense(inputs)
 
 
 @pytest.mark.parametrize('is_trained', [False, True])

@@ -4,6 +4,7 @@ import pytest
 from keras.layers import Dense, Input, Lambda, Reshape, Subtract
 from keras.models import Model, Sequential, clone_model
 
+from custom_objects import Subclassed
 from major_versions import IS_KERAS2, ONES, assert_same_outputs, chain, of_class
 
 if IS_KERAS2:
@@ -117,26 +118,6 @@ def test_clone_has_a_nested_model_with_a_custom_config_next_to_a_lambda(
     assert_faithful(chain(lambda: Perceptron(3, [3]),
                           lambda: Lambda(lambda x: 2 * x),
                           lambda: Reshape((3, 1))))
-
-
-class Subclassed(Model):
-    def __init__(self, units, name=None):
-        super().__init__(name=name)
-        self.units = units
-        self.dense = Dense(units, name='dense')
-
-    def call(self, inputs):
-        return self.dense(inputs)
-
-    def compute_output_shape(self, input_shape):
-        return input_shape[0], self.units
-
-    def get_config(self):
-        return {'units': self.units, 'name': self.name}
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        return cls(**config)
 
 
 def test_guard_clone_has_a_subclassed_model():

@@ -5,14 +5,7 @@ from keras import backend as K
 from keras.layers import LSTM, Add, Dense, Embedding, Input, InputLayer
 from keras.models import Model, Sequential, _clone_functional_model, clone_model
 
-
-class Subclassed(Model):
-    def __init__(self):
-        super().__init__(name='subclassed')
-        self.dense = Dense(2)
-
-    def call(self, inputs):
-        return self.dense(inputs)
+from custom_objects import Subclassed
 
 
 def functional():
@@ -116,7 +109,7 @@ def test_guard_clone_of_an_unbuilt_sequential_has_weights_once_it_is_built():
 @pytest.mark.parametrize('tensors', [[], [(3,)]], ids=['alone', 'with an input'])
 def test_subclassed_model_is_refused(tensors):
     with pytest.raises(ValueError, match='`model`.*"subclassed"'):
-        clone_model(Subclassed(), *map(Input, tensors))
+        clone_model(Subclassed(name='subclassed'), *map(Input, tensors))
 
 
 def test_sequential_is_refused_as_a_functional_model():

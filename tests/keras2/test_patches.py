@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from checkouts import text_of
 from contribute import patches, prove
 from contribute.patches import apply_patch, blob_id, patches_of, releases
 
@@ -21,11 +22,6 @@ RELEASES = ('2.2.4', '2.2.5', '2.3.0', '2.3.1')
 ALL_PATCHES = [patch for release in releases() for patch in patches_of(release)]
 CRASHES = 'test_sequential_model::test_clone_functional_model_with_'
 MASKS = 'test_sequential_model::test_clone_functional_model_keeps_'
-
-
-def text_of(path):
-    with open(path) as stream:
-        return stream.read()
 
 
 def blob_of(path):

@@ -10,7 +10,7 @@ import sys
 import types
 
 import pytest
-from checkouts import assert_passes_the_checks_of_keras
+from checkouts import assert_passes_the_checks_of_keras, text_of
 from contribute import patches, prove
 from contribute.pull_request_keras3 import advice, proposal, proposal_text
 
@@ -30,11 +30,6 @@ def numbers_of(some):
 def named(number):
     patch, = (each for each in PATCHES if numbers_of([each]) == [number])
     return patch
-
-
-def text_of(path):
-    with open(path, encoding='utf-8') as stream:
-        return stream.read()
 
 
 @pytest.fixture

@@ -5,15 +5,11 @@ import pytest
 from keras import Model, Sequential, layers, ops
 from keras.models import clone_model
 
+from custom_objects import adapted
 from judging import on_tensorflow
 from major_versions import WithInner, assert_same_outputs, chain, outputs_of
 
 RANDOM = np.random.RandomState(0).normal(3, 2, (20, 3)).astype('float32')
-
-
-def adapted(layer, data):
-    layer.adapt(data)
-    return layer
 
 
 def adapted_normalization(**arguments):
