@@ -1,13 +1,15 @@
 """`keras-clone check` with files, and with modules that the user has written."""
+import json
 import os
 import subprocess
 import sys
 
+import keras
 import pytest
 from keras import layers
 from keras.models import Model
 
-from major_versions import IS_KERAS2
+from major_versions import IS_KERAS2, RELEASE, chain
 from running import found, run_process
 
 ENDING = 'h5' if IS_KERAS2 else 'keras'
@@ -46,6 +48,10 @@ def folder(tmp_path, monkeypatch):
     for name in set(sys.modules) - before:
         if (tmp_path / (name + '.py')).exists():
             del sys.modules[name]
+
+
+on_keras3 = pytest.mark.skipif(
+    IS_KERAS2, reason='Keras 2 has no such files, or tests/tools has the test')
 
 
 def once_on_keras3(test):
@@ -116,7 +122,7 @@ def test_error_with_a_damaged_file_has_no_advice(folder, name, size):
 
 
 @once_on_keras3
-@pytest.mark.skipif(IS_KERAS2, reason='Keras 2 has no such files')
+@on_keras3
 def test_error_with_a_damaged_file_says_that_it_exists(folder):
     (folder / 'cut.keras').write_bytes(b'PK')
     assert 'The file exists: it is damaged' in error_with('cut.keras')
@@ -146,3 +152,52 @@ def test_modules_of_the_current_folder_replace_no_others(folder):
     assert status == 0, out + err
     assert '"active": 1' in out
     assert set(err.splitlines()) == {'a line on stdout'}
+
+
+@on_keras3
+@pytest.mark.parametrize('name', [
+    'own.keras', pytest.param('own.h5', marks=pytest.mark.skipif(
+        RELEASE < (3, 11, 3), reason='Keras loads byte code from .h5 files'))])
+def test_check_of_a_file_with_a_lambda_says_how_to_load_it(tmp_path, name):
+    chain(lambda: layers.Lambda(lambda x: 2 * x, name='double'))().save(
+        tmp_path / name)
+    status, _, err = run_process('check', tmp_path / name,
+                                 TF_CPP_MIN_LOG_LEVEL=None)
+    assert status == 2
+    *warning, error = err.splitlines()
+    assert error.startswith('Error: ')
+    assert 'write a function that loads it with `safe_mode=False`' in error
+    assert 'custom_objects' not in error
+    assert len(warning) == (name == 'own.h5')
+    if warning:
+        assert "holds Python byte code (layers: 'double')" in warning[0]
+
+
+@on_keras3
+def test_check_judges_the_released_function_beside_this_one():
+    status, out, err = run_process(
+        'check', '--json', '--only', 'named_as_one_of_keras', KERAS_CLONE='',
+        TF_CPP_MIN_LOG_LEVEL=None)
+    assert (status, err) == (0, '')
+    data = json.loads(out)
+    assert data['keras'] == keras.__version__
+    row, = data['models']
+    # Since 3.16, Keras does not take the user's `relu` for its own any more.
+    expected = 'wrong numbers' if RELEASE < (3, 16) else 'crash'
+    assert row['released']['outcome'] == expected
+    assert row['active']['outcome'] == 'faithful'
+
+
+@on_keras3
+@pytest.mark.once
+def test_command_says_what_is_not_compared(tmp_path):
+    (tmp_path / 'own.py').write_text(
+        'import keras\n'
+        'def build():\n'
+        '    return keras.Sequential([keras.layers.Dense(2)])\n')
+    status, out, _ = run_process('check', 'own:build', cwd=tmp_path)
+    assert status == 0 and 'Not compared' in out
+    status, out, _ = run_process('check', 'own:build', '--json', cwd=tmp_path)
+    row, = json.loads(out)['models']
+    assert status == 0 and row['active']['not_compared'] == [
+        'outputs (the model is not built: it has none yet)']

@@ -4,7 +4,7 @@ import types
 import numpy as np
 import pytest
 from keras import activations, initializers, layers, regularizers
-from keras.models import Sequential, clone_model
+from keras.models import Model, Sequential, clone_model
 from keras_clone.check.gallery import ops
 
 from custom_objects import Forgetful, Holds, StoresOtherValue, gelu
@@ -315,3 +315,34 @@ def test_clone_is_trained_like_the_original():
         each.train_on_batch(ONES, np.ones((2, 1)))
     for original, cloned in zip(model.get_weights(), clone.get_weights()):
         np.testing.assert_allclose(cloned, original, rtol=1e-4, atol=1e-6)
+
+
+# Recurrent layers that keep their states from one batch to the next
+
+BATCH = np.random.RandomState(0).normal(size=(2, 4, 3))
+
+
+def stateful(layer_class):
+    x = layers.Input(batch_shape=(2, 4, 3))
+    return Model(x, layer_class(2, stateful=True)(x))
+
+
+@pytest.mark.parametrize('layer_class', [layers.GRU, layers.LSTM])
+def test_guard_clone_with_another_batch_size_begins_anew(layer_class):
+    model = stateful(layer_class)
+    expected = model.predict(BATCH, batch_size=2)[:1]
+    clone = clone_model(model, input_tensors=layers.Input(batch_shape=(1, 4, 3)))
+    clone.set_weights(model.get_weights())
+    np.testing.assert_allclose(clone.predict(BATCH[:1], batch_size=1), expected,
+                               rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize('layer_class, when', [
+    (layers.SimpleRNN, 'before'), (layers.LSTM, 'after')])
+def test_guard_clone_made_before_or_after_a_batch_begins_anew(layer_class, when):
+    model = stateful(layer_class)
+    clone = clone_model(model) if when == 'before' else None
+    expected = model.predict(BATCH)
+    clone = clone or clone_model(model)
+    clone.set_weights(model.get_weights())
+    np.testing.assert_allclose(clone.predict(BATCH), expected, rtol=1e-5, atol=1e-6)
