@@ -94,8 +94,9 @@ class Passed(CallsInner):
 
 
 @pytest.mark.parametrize('layer_class', [
-    Decorated, ListedBySetattr, LookedUp, Executed, FromTable, Passed])
-def test_guard_clone_has_its_own_layer_that_the_code_of_build_does_not_show(
+    Decorated, ListedBySetattr, LookedUp, Executed, FromTable, Passed],
+    ids=lambda cls: 'guard ' * (cls is not Passed) + cls.__name__)
+def test_clone_has_its_own_layer_that_the_code_of_build_does_not_show(
         layer_class):
     assert_cloned(chain(layer_class)())
 
@@ -213,7 +214,7 @@ def test_guard_clone_does_not_read_an_iterator_again():
     assert clone_of(lambda: Reads(iter([3., 5.]))).factor == 3.
 
 
-def test_guard_clone_has_the_arguments_that_new_did_not_change():
+def test_clone_has_the_arguments_that_new_did_not_change():
     class Defaults(Times):
         def __new__(cls, *args, **kwargs):
             return super().__new__(cls, 7.)

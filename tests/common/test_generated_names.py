@@ -137,8 +137,10 @@ class Two(layers.Layer):
 
 @pytest.mark.parametrize('make', [
     Weighted, Selected, Named, WeightedByBuild, Nested, NamesItsParts, CountsItself,
-    ExtendsItsName, lambda: PassesArgumentsOn(2, activation='relu'), Two])
-def test_guard_clones_find_their_parts_by_the_names_that_they_have_stored(make):
+    ExtendsItsName, Two, lambda: PassesArgumentsOn(2, activation='relu')],
+    ids=lambda make: 'passes arguments on' if make.__name__ == '<lambda>' else (
+        'guard ' + make.__name__))
+def test_clones_find_their_parts_by_the_names_that_they_have_stored(make):
     model = chain(make)()
     clone = clone_model(model)
     assert_same_outputs(clone, clone_model(clone))
@@ -164,9 +166,10 @@ def in_a_sequential_model():
     return model
 
 
-@pytest.mark.parametrize('build', [renamed, built_before_its_call,
-                                   in_a_sequential_model])
-def test_guard_clone_of_a_layer_finds_its_parts_that_was(build):
+@pytest.mark.parametrize('build', [
+    renamed, built_before_its_call, in_a_sequential_model],
+    ids=['guard renamed', 'guard built before its call', 'in a sequential model'])
+def test_clone_of_a_layer_finds_its_parts_that_was(build):
     model = build()
     clone = clone_model(model)
     expected, got = [[each.name for each in layers_of.layers]

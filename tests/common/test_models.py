@@ -78,8 +78,9 @@ class AcceptsAnyArguments(Model):
     lambda: Keywords(units=5, activation='tanh'),
     lambda: Keywords(activation='tanh'),
     lambda: PassesKeywords(5), lambda: AcceptsAnyArguments(units=5)],
-    ids=['units and activation', 'activation', 'handed on', 'ignored'])
-def test_guard_clone_of_a_class_whose_constructor_accepts_any_keyword(make):
+    ids=['guard units and activation', 'guard activation', 'guard handed on',
+         'ignored'])
+def test_clone_of_a_class_whose_constructor_accepts_any_keyword(make):
     model = make()
     assert_same_outputs(model, clone_model(model))
 

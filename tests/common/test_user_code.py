@@ -189,8 +189,8 @@ class ReadsAnotherKey(WithInner):
     pytest.param(
         lambda: Sequential([layers.Dense(4, 'relu'), layers.BatchNormalization()]),
         marks=pytest.mark.skipif(IS_KERAS2, reason='Keras 2 tracks no weights')),
-], ids=['layer', 'model'])
-def test_guard_clone_has_a_layer_that_from_config_reads_elsewhere(
+], ids=['guard layer', 'model'])
+def test_clone_has_a_layer_that_from_config_reads_elsewhere(
         make, assert_faithful):
     assert_faithful(chain(lambda: ReadsAnotherKey(make(), gain=3.)))
 
@@ -528,9 +528,9 @@ def config_of_dense():
     (CopiesOfAModel, lambda: chain(
         lambda: layers.Dense(2), shape=(4, 3))().to_json()),
     (StackOfCells, lambda: layers.serialize(layers.SimpleRNNCell(2)))],
-    ids=['layers', 'layers in build', 'models', 'cells'])
-def test_guard_clone_creates_several_layers_from_one_config(cls, make_config,
-                                                            assert_faithful):
+    ids=['guard layers', 'guard layers in build', 'guard models', 'cells'])
+def test_clone_creates_several_layers_from_one_config(
+        cls, make_config, assert_faithful):
     config = make_config()
     build = chain(lambda: cls(config), shape=(4, 3))
     assert_faithful(build)
