@@ -314,7 +314,8 @@ class Cloner:
             if self._walk.postponed:
                 keep_first_call_with(clone, vars(clone))
             first, new = first_call_of(layer), first_call_of(clone)
-            if first is not None and new is not None:
+            is_as_called = clone._inbound_nodes or not layer._inbound_nodes
+            if first is not None and new is not None and is_as_called:
                 new.correspond(first, {id(self.layer_map.get(each))
                                        for each in first.built})
 

@@ -13,7 +13,8 @@ from holding import FUNCTIONS, METHODS, Pair, Scorer
 from judging import Tied as TiedDense
 from major_versions import (
     IS_KERAS2, ONES, after_dense, assert_cloned, assert_equal_and_independent,
-    build_inner, call_inner, chain, new_variable, outputs_of, set_variable, value_of)
+    assert_same_outputs, build_inner, call_inner, chain, new_variable, outputs_of,
+    set_variable, value_of)
 
 
 class Stack(list):
@@ -213,6 +214,15 @@ def test_clone_of_a_layer_tied_to_one_called_later_is_faithful(tie, assert_faith
         y = dense(x)
         return Model(x, layers.add([y, tie(dense)(x)]))
     assert_faithful(build)
+
+
+def test_clone_of_a_clone_is_tied_to_a_layer_that_is_called_only_in_another_model():
+    tied = after_dense(Tied).layers[-1]
+    x = layers.Input((3,), name='x')
+    model = Model(x, tied(x))
+    clone = clone_model(clone_model(model))
+    assert_same_outputs(model, clone)
+    assert clone.layers[-1].held is not tied.held
 
 
 class OwnActivation(layers.Layer):

@@ -15,6 +15,15 @@ class Growing(Times):
             self.add_weight(name='w%d' % i, shape=(3,), initializer='ones')
 
 
+class Widening(Times):
+    instances = 0
+
+    def build(self, input_shape):
+        Widening.instances += 1
+        self.add_weight(
+            name='w', shape=(Widening.instances,), initializer='ones')
+
+
 class Previous(Times):
     instances = []
 
@@ -37,6 +46,7 @@ class Singleton(Times):
 @pytest.fixture(autouse=True)
 def initial_instances(monkeypatch):
     monkeypatch.setattr(Growing, 'instances', 0)
+    monkeypatch.setattr(Widening, 'instances', 0)
     monkeypatch.setattr(Previous, 'instances', [])
     monkeypatch.setattr(Singleton, 'instance', None)
 
@@ -44,6 +54,12 @@ def initial_instances(monkeypatch):
 def test_clone_with_other_weights_is_refused():
     model = chain(lambda: Growing(name='growing'))()
     with pytest.raises(ValueError, match="'growing' of class `Growing`: .*weights"):
+        clone_model(model)
+
+
+def test_clone_with_weights_of_other_shapes_is_refused():
+    model = chain(lambda: Widening(name='wide'))()
+    with pytest.raises(ValueError, match="'wide' of class `Widening`: .*weights"):
         clone_model(model)
 
 
