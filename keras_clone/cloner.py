@@ -511,9 +511,7 @@ class Cloner:
             return value != other and self.value(value) != other
         if type(value) is not type(other):
             return not _are_equal(value, other)
-        with contextlib.suppress(Exception):  # E.g. of arrays.
-            if vars(value) == vars(other):
-                return False
+        with contextlib.suppress(Exception):  # It may have none.
             return self._differ(value.get_config(), other.get_config())
         return not _are_equal(value, other) and is_plain(value)
 
@@ -944,7 +942,7 @@ def _are_equal(value, other):
         if hasattr(type(value), 'dtype') or hasattr(type(other), 'dtype'):
             value, other = np.asarray(value), np.asarray(other)
             return value.shape == other.shape and bool(np.all(value == other))
-        return bool(value == other or value != value and other != other)
+        return bool(value == other)
     except Exception:  # E.g. of arrays in containers.
         return False
 

@@ -279,19 +279,39 @@ def test_guard_signature_of_a_class_is_that_of_its_constructor():
         assert list(inspect.signature(Scaled).parameters) == ['factor', 'kwargs']
 
 
+class SumOf(layers.Layer):
+    """Multiplies by the sum of an array, which it does not hold."""
+
+    def __init__(self, table, **kwargs):
+        super().__init__(**kwargs)
+        self.total = float(table.sum())
+
+    def call(self, inputs):
+        return self.total * inputs
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
 def test_guard_large_array_is_not_kept_alive():
-    class Copies(layers.Layer):
-        def __init__(self, table, **kwargs):
-            super().__init__(**kwargs)
-            self.total = float(table.sum())
     table = np.ones((300, 300))
-    layer, kept = Copies(table), weakref.ref(table)
+    layer, kept = SumOf(table), weakref.ref(table)
     del table
     gc.collect()
     assert kept() is None and layer.total == 90000.
 
 
-@pytest.mark.skipif(not IS_KERAS2, reason='Keras 3 keeps nothing at a call')
+def test_clone_is_created_with_a_large_array_that_exists():
+    table = np.ones((300, 300))
+    assert clone_of(lambda: SumOf(table)).total == 90000.
+
+
+def test_layer_made_with_a_large_array_that_does_not_exist_any_more_is_refused():
+    model = chain(lambda: SumOf(np.ones((300, 300)), name='sum'))()
+    with pytest.raises(ValueError, match="'sum' of class `SumOf`: .*large array"):
+        clone_model(model)
+
+
 def test_guard_large_array_that_build_discards_is_not_kept_alive():
     class Discards(layers.Layer):
         def __init__(self, **kwargs):

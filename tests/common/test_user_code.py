@@ -660,6 +660,16 @@ def test_what_a_call_method_computes_is_computed_once(where):
     assert len(clone.layers) == len(model.layers)
 
 
+class PassesOn(Times):
+    def __call__(self, *args, **kwargs):
+        return super().__call__(*args, **kwargs)
+
+
+def test_guard_layer_with_a_call_method_that_passes_on_its_inputs_is_called_once():
+    clone = clone_model(chain(PassesOn)())
+    assert len(clone.layers[-1]._inbound_nodes) == 1
+
+
 # Objects that cannot be inspected
 
 
