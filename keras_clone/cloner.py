@@ -314,6 +314,7 @@ class Cloner:
             if self._walk.postponed:
                 keep_first_call_with(clone, vars(clone))
             first, new = first_call_of(layer), first_call_of(clone)
+            # The weights of a clone that is never called are known from it alone.
             is_as_called = clone._inbound_nodes or not layer._inbound_nodes
             if first is not None and new is not None and is_as_called:
                 new.correspond(first, {id(self.layer_map.get(each))
@@ -391,9 +392,7 @@ class Cloner:
         if self.is_graph(layer) or self._keeps_arguments(layer):
             return None
         with contextlib.suppress(Exception):
-            config, former = layer.get_config(), self._changed_by_call(layer)
-            return {**config, **{name: former[name] for name in former
-                                 if _are_equal(config.get(name), vars(layer)[name])}}
+            return layer.get_config()
 
     def _current(self, layer, names, config):
         """Returns the values of settings that a constructor can be called with.
@@ -550,7 +549,7 @@ class Cloner:
                 continue  # The constructor has computed it from the new settings.
             old = self._leaves(value, objects)
             if self.computes_anew and self._are_replaced(layer, name, old):
-                continue
+                continue  # The clone has, or will have, only those that it has now.
             if self._corresponds(value, old, new):
                 self._match_objects(value, new, objects)
             else:
@@ -942,7 +941,7 @@ def _are_equal(value, other):
         if hasattr(type(value), 'dtype') or hasattr(type(other), 'dtype'):
             value, other = np.asarray(value), np.asarray(other)
             return value.shape == other.shape and bool(np.all(value == other))
-        return bool(value == other)
+        return bool(value == other or value != value and other != other)
     except Exception:  # E.g. of arrays in containers.
         return False
 

@@ -279,6 +279,25 @@ def test_guard_signature_of_a_class_is_that_of_its_constructor():
         assert list(inspect.signature(Scaled).parameters) == ['factor', 'kwargs']
 
 
+def test_guard_constructor_with_a_number_that_is_no_number_runs_once():
+    calls = []
+
+    class Fills(layers.Layer):
+        def __init__(self, value=0., **kwargs):
+            super().__init__(**kwargs)
+            calls.append(value)
+            self.value = float(str(value))  # Another object each time.
+
+        def call(self, inputs):
+            return inputs
+
+        def get_config(self):
+            return {**super().get_config(), 'value': self.value}
+
+    clone_of(lambda: Fills(float('nan')))
+    assert len(calls) == 3  # For a layer, its clone and the clone of that.
+
+
 class SumOf(layers.Layer):
     """Multiplies by the sum of an array, which it does not hold."""
 
