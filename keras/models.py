@@ -14,7 +14,9 @@ from keras_clone.cloner import Cloner
 from keras_clone.recording import RECORD
 from keras_clone.recording import changes_at_call
 from keras_clone.recording import copied
+from keras_clone.recording import created_by_calls
 from keras_clone.recording import first_call_of
+from keras_clone.recording import is_changed
 from keras_clone.recording import keep_changes
 from keras_clone.recording import state_of
 from keras_clone.walk import ATOMS
@@ -488,34 +490,67 @@ class _Cloner(Cloner):
         if self._is_cloned(node):  # The layer holds what is computed from it.
             return
         self._add_losses_as_called(node.outbound_layer)
-        changed = self._set_as_called(layer, node)
+        number = next((number for number, other in enumerate(
+            node.outbound_layer._inbound_nodes) if other is node), -1)
+        changed, created = self._set_as_called(node.outbound_layer, layer, number)
         with self._trainable_as_called(node.outbound_layer):
             new_node = self.called(node.outbound_layer, layer, inputs,
                                    [unpack_singleton(inputs)], arguments)
+        self._pair_created(node.outbound_layer, number)
         if changed:
-            keep_changes(layer, layer._inbound_nodes.index(new_node), changed)
+            keep_changes(
+                layer, layer._inbound_nodes.index(new_node), changed, created)
         self._map_outputs(node, new_node)
 
-    def _set_as_called(self, clone, node):
-        """Sets what the user changed between calls as it was in the call of a node.
+    def _set_as_called(self, layer, clone, number):
+        """Sets what the user changed between calls as it was in one of them.
+
+        # Arguments
+            number: the number of the call; -1 if a user has removed its node.
 
         # Returns
-            What was set, in the format of `changes_at_call`.
+            What was set, in the format of `changes_at_call`, and what the clone had
+            created before, in that of `created_by_calls`.
         """
-        layer, changed = node.outbound_layer, {}
-        number = next((number for number, other in enumerate(layer._inbound_nodes)
-                       if other is node), None)  # A user may have removed it.
-        changes = changes_at_call(layer, number)
+        changed, created, changes = {}, {}, changes_at_call(layer, number)
         if changes:  # In the original, it was built before that.
             self.build(layer, clone)
+            created = self._pair_created(layer, number)
         for key, (each, held) in changes.items():
             if key in self.layer_map:
                 new = self.layer_map[key]
                 for name, value in held.items():
-                    self.set_if_other(each, new, name, value)
+                    self._set_in_call(each, new, name, value)
                 changed[id(new)] = new, {name: copied(vars(new)[name])
                                          for name in held if name in vars(new)}
-        return changed
+        return changed, created
+
+    def _set_in_call(self, layer, clone, name, value):
+        parts, new = self._leaves(value), getattr(clone, name, None)
+        is_right = parts and self.corresponds(value, parts, new)
+        if not (is_right or self.is_call_result(value)):
+            self._set_as_in(layer, clone, name, value, new)
+        for each in filter(self.is_layer, parts):
+            if each.built:
+                self.build_held(each, self.layer_map[id(each)])
+
+    def _pair_created(self, layer, number):
+        """Pairs what a call of a layer has created, and the user, or another call,
+        has replaced since.
+
+        # Returns
+            What the clone has created, in the format of `created_by_calls`.
+        """
+        created = {}
+        for key, (each, held) in created_by_calls(layer, number).items():
+            if key in self.layer_map:
+                clone = self.layer_map[key]
+                created[id(clone)] = clone, {}
+                for name, value in held.items():
+                    new = created[id(clone)][1][name] = vars(clone).get(name)
+                    if is_changed(value, vars(each).get(name)):
+                        [*map(self.is_pair, self._leaves(value), self._leaves(new))]
+        return created
 
     @contextlib.contextmanager
     def _trainable_as_called(self, network):

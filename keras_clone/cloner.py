@@ -27,6 +27,7 @@ from keras_clone.recording import NotKnown
 from keras_clone.recording import arguments_of
 from keras_clone.recording import copied
 from keras_clone.recording import first_call_of
+from keras_clone.recording import is_changed
 from keras_clone.recording import is_of_keras
 from keras_clone.recording import keep
 from keras_clone.recording import keep_first_call_with
@@ -550,24 +551,27 @@ class Cloner:
             old = self._leaves(value, objects)
             if self.computes_anew and self._are_replaced(layer, name, old):
                 continue  # The clone has, or will have, only those that it has now.
-            if self._corresponds(value, old, new):
+            if self.corresponds(value, old, new):
                 self._match_objects(value, new, objects)
             else:
                 self._set_as_in(layer, clone, name, value, new)
             for each in old:
                 if id(each) in first.built and id(each) in self.layer_map:
-                    self._build_held(each, self.layer_map[id(each)])
+                    self.build_held(each, self.layer_map[id(each)])
 
     def _are_replaced(self, layer, name, leaves):
         """Returns whether an attribute of a layer holds others than `leaves` now."""
         current = self._leaves(vars(layer).get(name))
         return bool(leaves) and [*map(id, leaves)] != [*map(id, current)]
 
-    def _build_held(self, layer, clone):
+    def build_held(self, layer, clone):
         """Builds a layer that was built before what holds it was called."""
         self.build(layer, clone)
-        if not clone.built and first_call_of(layer) is not None:
-            self._match_first_call(layer, clone, is_held=True)
+        if not clone.built:
+            if first_call_of(layer) is not None:
+                self._match_first_call(layer, clone, is_held=True)
+            else:
+                self._match(layer, clone, is_final=True)
             clone.built = True
 
     def _match(self, layer, clone, is_final=False):
@@ -577,10 +581,13 @@ class Cloner:
             is_final: whether all clones were called.
         """
         current = self.attributes(clone)
+        former = {} if is_final else self._after_first_call(layer)
         for name, value, reaches, old in self._held_by(layer):
             new = current.get(name, MISSING)
+            if name in former and is_changed(former[name], value):
+                continue  # Before a later call, or at the end.
             if (old or is_final) and (reaches or new is not value):
-                is_right = self._corresponds(value, old, new)
+                is_right = self.corresponds(value, old, new)
                 if is_right and is_final:
                     self._match_objects(value, new)
                 if not (is_right or self.is_call_result(value)):
@@ -588,7 +595,15 @@ class Cloner:
                         self._set_as_in(layer, clone, name, value, new)
         self._pair_state(layer, clone)
 
-    def _corresponds(self, value, old, new):
+    def _after_first_call(self, layer):
+        """Returns the attributes that a layer had after its first call, if its clone
+        computes with them; else, or if they are not known, an empty dict."""
+        first = first_call_of(layer)
+        if self.computes_anew or first is None:
+            return {}
+        return {**first.attributes, **(first.changed or {})}
+
+    def corresponds(self, value, old, new):
         """Pairs what an attribute of two layers holds; returns whether that of the
         clone is right.
 
@@ -704,14 +719,17 @@ class Cloner:
         """Pairs layers and state by position; returns whether all are pairs."""
         if old:
             self.settle()  # They may be those of layers that are built.
-        are_pairs = all([*map(self._is_pair, old, made)]) if old and made else True
+        are_pairs = all([*map(self.is_pair, old, made)]) if old and made else True
         return are_pairs and len(old) == len(made)
 
-    def _is_pair(self, value, other):
+    def is_pair(self, value, other):
+        """Pairs a layer or state with a counterpart, if neither has another one;
+        returns whether they are a pair."""
         is_layer = self.is_layer(value)
         known = self.layer_map if is_layer else self.state_map
         is_free = (id(value) not in known and other is not value and
-                   id(value) not in self._pending and id(other) not in self._clones)
+                   id(value) not in self._pending and id(other) not in self._clones
+                   and id(other) not in self._counterparts)
         if is_layer:  # It must not be a layer that existed before.
             is_free &= number_of(other, self._start) >= self._start
         if is_free and is_layer and self._can_be_clone_of(value, other):

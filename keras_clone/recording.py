@@ -36,6 +36,7 @@ _LONG = 1000  # Nested containers with more items are not searched at a call.
 # Each overlay adds its own; the first is which names were generated.
 STATE = []
 record_numbers = itertools.count()
+_ABSENT = object()
 
 
 class _Calls(threading.local):
@@ -76,17 +77,21 @@ class Record:
         later_calls: dict {number of a call: changes}, what the user had changed
             before that, but after the first call, in the layer and in those that it
             holds: dict {id of a layer: (layer, dict {name of an attribute: value})}.
+        created: dict {number of a call: changes}, in the same format: the attributes
+            after it, if the call has changed what they hold; -1 is what a clone had
+            before its first call.
     """
 
     __slots__ = ('args', 'kwargs', 'state', 'state_at_build', 'to_build_in',
-                 'closures', 'owner', 'first_call', 'number', 'later_calls')
+                 'closures', 'owner', 'first_call', 'number', 'later_calls', 'created')
 
     def __init__(self, args=None, kwargs=None, state=(), state_at_build=(),
                  closures=(), owner=None):
         self.args, self.kwargs = args, kwargs
         self.state, self.state_at_build, self.to_build_in = state, state_at_build, ()
         self.closures = closures
-        self.owner, self.first_call, self.later_calls = owner, None, {}
+        self.owner, self.first_call = owner, None
+        self.later_calls, self.created = {}, {}
         self.number = next(record_numbers)
 
     def __deepcopy__(self, memo):
@@ -300,7 +305,8 @@ def keep_first_call(layer, attributes, is_called, with_closures=False, seen=()):
     if current is not None:
         record = _own_record(layer)
         records.append(record)
-        record.first_call, record.later_calls = FirstCall(layer), {}
+        record.first_call = FirstCall(layer)
+        record.later_calls, record.created = {}, {}
         first = record.first_call
         held = _keep_attributes(current, first.attributes)
         for each in held:  # The list may grow in the loop.
@@ -327,34 +333,45 @@ def forget_first_call(records):
         record.first_call = None
 
 
-def keep_changes_by_call(layer, layers_of=lambda layer: ()):
-    """Keeps what the first call of a layer has changed in it and in those it holds.
+def keep_changes_by_call(layer, number, attributes, layers_of=lambda layer: ()):
+    """Keeps what a call of a layer has changed in it and in those that it holds.
 
     # Arguments
-        layers_of: as for `keep_later_call`; not needed for the layers of models.
+        number, attributes, layers_of: as for `keep_later_call`; the last is not
+            needed for the layers of models.
     """
-    for each, held in _changes(layer, layers_of).values():
-        if first_call_of(each).changed is None:  # Else it was called before.
-            first_call_of(each).changed = held
+    record, created = _own_record(layer), {}
+    before = record.later_calls.get(number, {})
+    for key, (each, held) in _changes(layer, attributes, layers_of).items():
+        first, (_, former) = first_call_of(each), before.get(key, (each, {}))
+        if first.changed is None:  # Else it was called before.
+            first.changed = held
+        new = {name: value for name, value in held.items() if leaves(value) and
+               is_changed(former.get(name, _ABSENT), value)}
+        if new:
+            created[key] = each, new
+    if created:
+        record.created[number] = created
 
 
-def keep_later_call(layer, number, layers_of):
+def keep_later_call(layer, number, attributes, layers_of):
     """Keeps what the user has changed in a layer, and in those that it holds, since
-    they were first called, if there is anything: plain data, functions and arrays.
+    they were first called, if there is anything.
 
     # Arguments
         layer: a layer or a model that is about to be called.
         number: the number of its calls until now.
+        attributes: as for `keep_first_call`.
         layers_of: function that returns the layers of a model; of any other layer,
             an empty list.
     """
-    changes = {key: (each, held)
-               for key, (each, held) in _changes(layer, layers_of).items() if held}
+    changes = {key: (each, held) for key, (each, held) in
+               _changes(layer, attributes, layers_of).items() if held}
     if changes or _later_calls_of(layer):
         keep_changes(layer, number, changes)
 
 
-def _changes(layer, layers_of):
+def _changes(layer, attributes, layers_of):
     """Returns what differs now from when layers were first called, in the format of
     the values of `Record.later_calls`."""
     found, seen, waiting = {}, {}, [layer]
@@ -365,37 +382,44 @@ def _changes(layer, layers_of):
         waiting += layers_of(each)
         with contextlib.suppress(Exception):  # Of a class of the user.
             former = {**first.attributes, **(first.changed or {})} if first else {}
-            current = {name: vars(each)[name] for name in former
-                       if name in vars(each) and not _is_long(vars(each)[name])}
+            current = {name: value for name, value in (attributes(each) or {}).items()
+                       if not _is_long(value)}
             waiting += filter(is_recorded, leaves([*current.values()]))
             changed = {name: copied(value, _own_array)
                        for name, value in current.items()
-                       if _is_changed(former[name], value)}
+                       if is_changed(former.get(name, _ABSENT), value)}
             if first:
                 found[id(each)] = each, changed
     return found
 
 
-def keep_changes(layer, number, changes):
+def keep_changes(layer, number, changes, created=()):
     """Keeps what had been changed in a layer when it was called.
 
     # Arguments
         number: the number of the call.
         changes: dict in the format of the values of `Record.later_calls`.
+        created: that of the values of `Record.created`, if it was the first call:
+            what the layer had before the changes.
     """
-    _own_record(layer).later_calls[number] = changes
+    record = _own_record(layer)
+    record.later_calls[number] = changes
+    if created and not number:
+        record.created[-1] = created
 
 
-def _is_changed(former, value):
+def is_changed(former, value):
+    """Returns whether an attribute differs from what was kept of it."""
     if type(former) is LargeArray:
         former = former()  # Its numbers are not compared at each call.
     with contextlib.suppress(Exception):  # Of a class of the user, or the backend.
-        if value is former or _is_large(value) or not (
-                is_plain(value) or
-                isinstance(value, (np.ndarray, np.generic, *FUNCTIONS))):
+        if value is former or _is_large(value):
             return False
-        return not np.array_equal(former, value) if isinstance(
-            value, np.ndarray) else bool(former != value)
+        if isinstance(value, np.ndarray):
+            return not np.array_equal(former, value)
+        if is_plain(value) or isinstance(value, (np.generic, *FUNCTIONS)):
+            return bool(former != value)
+        return [*map(id, leaves(former))] != [*map(id, leaves(value))]
     return isinstance(value, np.ndarray)
 
 
@@ -419,6 +443,23 @@ def changes_at_call(layer, number):
                 {name: former[name] for name in held if name in former})
     for key, (_, held) in known.get(number, {}).items():
         found[key][1].update(held)
+    return found
+
+
+def created_by_calls(layer, number):
+    """Returns what calls of a layer have created, or put in the place of others.
+
+    # Arguments
+        number: the number of the last of them.
+
+    # Returns
+        A dict in the format of the values of `Record.created`.
+    """
+    record, found = record_of(layer), {}
+    known = record.created if record and record.owner == id(layer) else {}
+    for created in [known[each] for each in sorted(known) if each <= number]:
+        for key, (each, held) in created.items():
+            found.setdefault(key, (each, {}))[1].update(held)
     return found
 
 

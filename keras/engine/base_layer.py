@@ -59,15 +59,14 @@ def _call(self, *args, **kwargs):
     kept = keep_first_call(self, _attributes, _is_called, with_closures=True)
     number = len(self._inbound_nodes)
     if number:
-        keep_later_call(self, number, _layers_of)
+        keep_later_call(self, number, _attributes, _layers_of)
     try:
         with calls:
             outputs = _released_call(self, *args, **kwargs)
     except BaseException:
         forget_first_call(kept)
         raise
-    if not number:
-        keep_changes_by_call(self, _layers_of)
+    keep_changes_by_call(self, number, _attributes, _layers_of)
     return outputs
 
 

@@ -9,7 +9,7 @@ from keras import backend as K
 from keras.layers import RNN, Add, Concatenate, Dense, GRUCell, Input, Layer
 from keras.models import Model, Sequential, clone_model
 
-from major_versions import RELEASE, assert_same_outputs, chain
+from major_versions import RELEASE, assert_cloned, assert_same_outputs, chain
 
 
 def tied_by_a_list(first, second):
@@ -43,6 +43,54 @@ def test_clone_of_a_layer_that_was_tied_to_a_called_one_computes_the_same(tie):
     clone = clone_model(model)
     assert len({*map(id, clone.weights)}) == len({*map(id, model.weights)})
     assert_same_outputs(model, clone)
+
+
+def replaced(first, second):
+    second.kernel = K.variable(np.eye(3))
+
+
+def replaced_in_the_list(first, second):
+    second.kernel = second._trainable_weights[0] = K.variable(np.eye(3))
+
+
+CHANGES = [tied_in_the_list, tied_without_the_list, replaced, replaced_in_the_list]
+
+
+@pytest.mark.parametrize('change', CHANGES, ids=[
+    'guard tied in the list', 'tied', 'replaced', 'guard replaced in the list'])
+def test_clone_computes_with_weights_changed_after_a_call_elsewhere(change):
+    x, first, second = Input((3,)), Dense(3), Dense(3)
+    y = first(x)
+    second(x)
+    change(first, second)
+    assert_cloned(Model(x, second(y)))
+
+
+@pytest.mark.parametrize('change', CHANGES)
+def test_each_call_in_a_clone_computes_with_the_weights_held_then(change):
+    x, first, second = Input((3,)), Dense(3), Dense(3)
+    y = second(first(x))
+    change(first, second)
+    assert_cloned(Model(x, second(y)))
+
+
+class Adding(Layer):
+    """Creates a weight in each call."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.added = []
+
+    def call(self, inputs):
+        self.last = self.add_weight(
+            name='last', shape=(3,), initializer='uniform')
+        self.added.append(self.last)
+        return inputs * self.last
+
+
+def test_guard_clone_of_a_layer_that_creates_a_weight_in_each_call():
+    x, adding = Input((3,)), Adding()
+    assert_cloned(Model(x, adding(adding(adding(x)))))
 
 
 @pytest.mark.parametrize('calls_again', [False, True])

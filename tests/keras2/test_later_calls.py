@@ -100,6 +100,74 @@ def test_clone_computes_with_what_was_set_when_a_nested_model_was_called():
     assert_cloned(model, ONES)
 
 
+class Chained(Layer):
+    """Calls a list of layers, one after another."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.parts = [Dense(3), Dense(3)]
+
+    def call(self, inputs):
+        for part in self.parts:
+            inputs = part(inputs)
+        return inputs
+
+    @property
+    def trainable_weights(self):
+        return [weight for part in self.parts for weight in part.trainable_weights]
+
+
+def append_layer(chained):
+    chained.parts.append(Dense(3))
+
+
+def remove_layer(chained):
+    chained.parts.pop()
+
+
+def put_in_a_layer_that_is_built(chained):
+    chained.parts[0] = Dense(3)
+    chained.parts[0].build((None, 3))
+    chained.parts[0].built = True
+
+
+@pytest.mark.parametrize(
+    'change', [append_layer, remove_layer, put_in_a_layer_that_is_built])
+def test_each_call_in_a_clone_calls_the_layers_held_then(change):
+    x, chained = Input((3,)), Chained()
+    y = chained(x)
+    change(chained)
+    assert_cloned(Model(x, chained(y)))
+
+
+def test_guard_clone_computes_with_a_layer_put_into_a_wrapper_after_a_call_elsewhere():
+    wrapper, x = TimeDistributed(Dense(3)), Input((4, 3))
+    wrapper(x)
+    wrapper.layer = Dense(3)
+    wrapper.layer.build((None, 3))
+    wrapper.layer.built = True
+    assert_cloned(Model(x, wrapper(x)), np.ones((2, 4, 3)))
+
+
+class Factor:
+    def __init__(self, value):
+        self.value = value
+
+
+class TimesObject(Layer):
+    factor = Factor(2.)
+
+    def call(self, inputs):
+        return inputs * self.factor.value
+
+
+def test_each_call_in_a_clone_computes_with_the_object_held_then():
+    times, x = TimesObject(), Input((3,))
+    y = times(x)
+    times.factor = Factor(5.)
+    assert_cloned(Model(x, Dense(2)(times(y))))
+
+
 class Registered(Layer):
     """Registers itself when it is built, and computes with what is registered."""
 

@@ -766,7 +766,7 @@ def _call(self, *args, **kwargs):
         raise
     first = first_call_of(self)
     if first and first.changed is None:
-        keep_changes_by_call(self)
+        keep_changes_by_call(self, 0, _attributes_to_keep)
     return outputs
 
 
