@@ -219,7 +219,10 @@ class _Cloner(Cloner):
         return layer._trainable_weights + layer._non_trainable_weights
 
     def new_state(self, value):
-        return K.variable(K.get_value(value), dtype=K.dtype(value))
+        scope, _, name = (value.name or '').split(':')[0].rpartition('/')
+        with K.name_scope(scope) if scope else contextlib.ExitStack():
+            return K.variable(
+                K.get_value(value), dtype=K.dtype(value), name=name or None)
 
     def signature(self, variable):
         return K.int_shape(variable), K.dtype(variable)

@@ -268,8 +268,10 @@ class Cloner:
                     _set_name(layer, clone)  # Its constructor did not know it.
                 if first_call_of(layer) is not None:
                     self._match_first_call(layer, clone)
-                self._set_changes(layer, clone, self._left_by_user(layer),
-                                  self._changes_of(layer, clone))
+                changed = self._changes_of(layer, clone)
+                if changed:
+                    self._set_changes(
+                        layer, clone, self._left_by_user(layer), changed)
                 self._unsettled.append((layer, clone))
 
     def called(self, layer, clone, inputs, args, kwargs):
@@ -469,10 +471,11 @@ class Cloner:
         """Returns the arguments, kept as attributes, that differ."""
         if self.is_graph(layer):
             return set()
-        held = self._left_by_user(layer)
+        held, new = self._left_by_user(layer), vars(clone)
         return {name for name in parameters_of(type(layer))[0]
-                if name not in _NO_SETTINGS and name in held and
-                self._differ(held[name], vars(clone).get(name, MISSING))}
+                if name in held and held[name] is not new.get(name, MISSING) and
+                name not in _NO_SETTINGS and
+                self._differ(held[name], new.get(name, MISSING))}
 
     def _changed_keys(self, clone, config):
         """Returns the keys in which the config of a new layer differs: all of them
@@ -549,7 +552,7 @@ class Cloner:
             if is_changed_later and (is_plain(value) or self.is_array(value)):
                 continue  # The constructor has computed it from the new settings.
             old = self._leaves(value, objects)
-            if self.computes_anew and self._are_replaced(layer, name, old):
+            if old and self.computes_anew and self._are_replaced(layer, name, old):
                 continue  # The clone has, or will have, only those that it has now.
             if self.corresponds(value, old, new):
                 self._match_objects(value, new, objects)
@@ -562,7 +565,7 @@ class Cloner:
     def _are_replaced(self, layer, name, leaves):
         """Returns whether an attribute of a layer holds others than `leaves` now."""
         current = self._leaves(vars(layer).get(name))
-        return bool(leaves) and [*map(id, leaves)] != [*map(id, current)]
+        return [*map(id, leaves)] != [*map(id, current)]
 
     def build_held(self, layer, clone):
         """Builds a layer that was built before what holds it was called."""

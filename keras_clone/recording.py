@@ -83,7 +83,8 @@ class Record:
     """
 
     __slots__ = ('args', 'kwargs', 'state', 'state_at_build', 'to_build_in',
-                 'closures', 'owner', 'first_call', 'number', 'later_calls', 'created')
+                 'closures', 'owner', 'first_call', 'number', 'later_calls',
+                 'created')
 
     def __init__(self, args=None, kwargs=None, state=(), state_at_build=(),
                  closures=(), owner=None):
@@ -382,9 +383,12 @@ def _changes(layer, attributes, layers_of):
         waiting += layers_of(each)
         with contextlib.suppress(Exception):  # Of a class of the user.
             former = {**first.attributes, **(first.changed or {})} if first else {}
-            current = {name: value for name, value in (attributes(each) or {}).items()
+            current = attributes(each) or {}
+            current = {name: value for name, value in current.items()
                        if not _is_long(value)}
-            waiting += filter(is_recorded, leaves([*current.values()]))
+            for value in current.values():
+                if type(value) not in ATOMS:
+                    waiting += filter(is_recorded, leaves(value))
             changed = {name: copied(value, _own_array)
                        for name, value in current.items()
                        if is_changed(former.get(name, _ABSENT), value)}
@@ -419,7 +423,8 @@ def is_changed(former, value):
             return not np.array_equal(former, value)
         if is_plain(value) or isinstance(value, (np.generic, *FUNCTIONS)):
             return bool(former != value)
-        return [*map(id, leaves(former))] != [*map(id, leaves(value))]
+        return not isinstance(value, CONTAINERS) or (
+            [*map(id, leaves(former))] != [*map(id, leaves(value))])
     return isinstance(value, np.ndarray)
 
 
@@ -564,6 +569,8 @@ def copied(value, leaf=lambda value: value):
         leaf: function that is applied to all else that they hold, but not to the
             items of a container that holds nothing but plain data.
     """
+    if type(value) in ATOMS:
+        return value
     value = unwrapped(value)
     cls = _builtin(type(value))
     if cls in _DICTS:

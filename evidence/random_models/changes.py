@@ -135,6 +135,22 @@ def changed(building, option, x):
     return [layer(x)]
 
 
+CHANGED_BETWEEN_CALLS = dict(CHANGED, **{'layer removed': (
+    lambda: Given([dense(), Scale()]), lambda layer: layer.parts.pop())})
+if IS_KERAS2:  # Each call computes with what was set then; of these, clones do not.
+    for _option in ('activation', 'number of an object', 'rate', 'slope'):
+        del CHANGED_BETWEEN_CALLS[_option]
+
+
+@operation('v', 'v', CHANGED_BETWEEN_CALLS)
+def changed_between_calls(building, option, x):
+    make, change = CHANGED_BETWEEN_CALLS[option]
+    layer = make()
+    y = layer(x)
+    change(layer)
+    return [layer(y)]
+
+
 def recurrent():
     return layers.SimpleRNN(UNITS, return_sequences=True)
 

@@ -101,6 +101,15 @@ def weight_of_another(building, option, x):
     return [second(first(x))]
 
 
+@operation('v', 'v', ['replaced', 'tied'])
+def weight_changed_between_calls(building, option, x):
+    layer, other = layers.Dense(UNITS), layers.Dense(UNITS)
+    y = other(layer(x))
+    layer.kernel = (other.kernel if option == 'tied' else
+                    backend.variable(backend.eval(other.kernel)))
+    return [layer(y)]
+
+
 @whole(['of a tensor', 'of a weight', 'of two'])
 def with_losses(option, inputs, outputs):
     model = Model(inputs, outputs)

@@ -140,7 +140,7 @@ def test_each_call_in_a_clone_calls_the_layers_held_then(change):
     assert_cloned(Model(x, chained(y)))
 
 
-def test_guard_clone_computes_with_a_layer_put_into_a_wrapper_after_a_call_elsewhere():
+def test_guard_clone_computes_with_a_layer_put_into_a_wrapper_after_its_call():
     wrapper, x = TimeDistributed(Dense(3)), Input((4, 3))
     wrapper(x)
     wrapper.layer = Dense(3)
