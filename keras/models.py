@@ -20,6 +20,7 @@ from keras_clone.recording import is_changed
 from keras_clone.recording import keep_changes
 from keras_clone.recording import state_of
 from keras_clone.walk import ATOMS
+from keras_clone.walk import CannotCopy
 from keras_clone.walk import attributes_of
 from keras_clone.walk import parts_of
 from keras_clone.call_order import in_call_order
@@ -519,11 +520,14 @@ class _Cloner(Cloner):
         if changes:  # In the original, it was built before that.
             self.build(layer, clone)
             created = self._pair_created(layer, number)
+        by_calls = created_by_calls(layer, number - 1)
         for key, (each, held) in changes.items():
             if key in self.layer_map:
-                new = self.layer_map[key]
+                new, (_, known) = self.layer_map[key], by_calls.get(key, (each, {}))
                 for name, value in held.items():
-                    self._set_in_call(each, new, name, value)
+                    # A call sets what it has set before in the clone as well.
+                    if name not in known or is_changed(known[name], value):
+                        self._set_in_call(each, new, name, value)
                 changed[id(new)] = new, {name: copied(vars(new)[name])
                                          for name in held if name in vars(new)}
         return changed, created
@@ -532,7 +536,8 @@ class _Cloner(Cloner):
         parts, new = self._leaves(value), getattr(clone, name, None)
         is_right = parts and self.corresponds(value, parts, new)
         if not (is_right or self.is_call_result(value)):
-            self._set_as_in(layer, clone, name, value, new)
+            with contextlib.suppress(CannotCopy):  # See `check`.
+                self._set_as_in(layer, clone, name, value, new)
         for each in filter(self.is_layer, parts):
             if each.built:
                 self.build_held(each, self.layer_map[id(each)])

@@ -334,12 +334,24 @@ def forget_first_call(records):
         record.first_call = None
 
 
-def keep_changes_by_call(layer, number, attributes, layers_of=lambda layer: ()):
-    """Keeps what a call of a layer has changed in it and in those that it holds.
+def keep_changes_by_first_call(layer, attributes, is_kept):
+    """Keeps what the first call of a layer has changed in it and in those it holds.
 
     # Arguments
-        number, attributes, layers_of: as for `keep_later_call`; the last is not
-            needed for the layers of models.
+        attributes: as for `keep_first_call`.
+        is_kept: function that returns whether a value is kept.
+    """
+    for each, held in _changes(layer, attributes, is_kept=is_kept).values():
+        if first_call_of(each).changed is None:  # Else it was called before.
+            first_call_of(each).changed = held
+
+
+def keep_changes_by_call(layer, number, attributes, layers_of):
+    """Keeps what a call of a layer has changed in it and in those that it holds, and
+    what it has created.
+
+    # Arguments
+        number, attributes, layers_of: as for `keep_later_call`.
     """
     record, created = _own_record(layer), {}
     before = record.later_calls.get(number, {})
@@ -372,7 +384,8 @@ def keep_later_call(layer, number, attributes, layers_of):
         keep_changes(layer, number, changes)
 
 
-def _changes(layer, attributes, layers_of):
+def _changes(layer, attributes, layers_of=lambda layer: (),
+             is_kept=lambda value: True):
     """Returns what differs now from when layers were first called, in the format of
     the values of `Record.later_calls`."""
     found, seen, waiting = {}, {}, [layer]
@@ -391,7 +404,8 @@ def _changes(layer, attributes, layers_of):
                     waiting += filter(is_recorded, leaves(value))
             changed = {name: copied(value, _own_array)
                        for name, value in current.items()
-                       if is_changed(former.get(name, _ABSENT), value)}
+                       if is_changed(former.get(name, _ABSENT), value) and
+                       is_kept(value)}
             if first:
                 found[id(each)] = each, changed
     return found
@@ -421,11 +435,17 @@ def is_changed(former, value):
             return False
         if isinstance(value, np.ndarray):
             return not np.array_equal(former, value)
-        if is_plain(value) or isinstance(value, (np.generic, *FUNCTIONS)):
+        if is_value(value):
             return bool(former != value)
         return not isinstance(value, CONTAINERS) or (
             [*map(id, leaves(former))] != [*map(id, leaves(value))])
     return isinstance(value, np.ndarray)
+
+
+def is_value(value):
+    """Returns whether something is plain data, a NumPy array or a function: no
+    layer, weight or tensor."""
+    return is_plain(value) or isinstance(value, (np.ndarray, np.generic, *FUNCTIONS))
 
 
 def changes_at_call(layer, number):

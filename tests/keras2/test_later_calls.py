@@ -149,23 +149,48 @@ def test_guard_clone_computes_with_a_layer_put_into_a_wrapper_after_its_call():
     assert_cloned(Model(x, wrapper(x)), np.ones((2, 4, 3)))
 
 
-class Factor:
-    def __init__(self, value):
-        self.value = value
+class Holder:
+    """Has the attributes that are set on it."""
 
 
 class TimesObject(Layer):
-    factor = Factor(2.)
-
     def call(self, inputs):
-        return inputs * self.factor.value
+        return inputs * self.holder.factor
 
 
 def test_each_call_in_a_clone_computes_with_the_object_held_then():
     times, x = TimesObject(), Input((3,))
-    y = times(x)
-    times.factor = Factor(5.)
-    assert_cloned(Model(x, Dense(2)(times(y))))
+    y = x
+    for factor in (2., 5.):
+        times.holder = Holder()
+        times.holder.factor = factor
+        y = times(y)
+    assert_cloned(Model(x, Dense(2)(y)))
+
+
+class Logs(Layer):
+    """Has a new log after each call, and writes to the one before."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.log = Holder()
+        self.log.entries = []
+
+    def call(self, inputs):
+        self.log.entries.append('called')
+        self.log = Holder()
+        self.log.entries = []
+        return 2. * inputs
+
+
+def test_guard_clone_does_not_change_an_object_that_a_call_has_created():
+    x, layer = Input((3,)), Logs()
+    y, logs = x, []
+    for _ in range(4):
+        y = layer(y)
+        logs.append(layer.log)
+    clone_model(Model(x, y))
+    assert [log.entries for log in logs] == [['called']] * 3 + [[]]
 
 
 class Registered(Layer):

@@ -1,4 +1,7 @@
 """LoRA and quantization, in layers, inner layers and nested models."""
+import gc
+import weakref
+
 import keras
 import numpy as np
 import pytest
@@ -126,6 +129,14 @@ def test_clone_has_the_quantized_weights_and_the_former_kernel_as_argument():
     model = keras.Model(x, dense(x @ dense.kernel))
     model.quantize('int8')
     assert_same_outputs(model, clone_model(model), np.ones((1, 2), 'float32'))
+
+
+def test_guard_kernel_that_was_quantized_is_not_kept_alive():
+    model = chain(lambda: layers.Dense(4))()
+    kernel = weakref.ref(model.layers[-1].kernel)
+    model.quantize('int8')
+    gc.collect()
+    assert kernel() is None
 
 
 @pytest.mark.parametrize('kind', ['layer', 'inner layer', 'nested model'])

@@ -30,7 +30,8 @@ from keras_clone.recording import calls
 from keras_clone.recording import first_call_of
 from keras_clone.recording import forget_first_call
 from keras_clone.recording import is_called_by_keras
-from keras_clone.recording import keep_changes_by_call
+from keras_clone.recording import is_value
+from keras_clone.recording import keep_changes_by_first_call
 from keras_clone.recording import keep_first_call
 from keras_clone.recording import record
 from keras_clone.recording import setting
@@ -766,7 +767,8 @@ def _call(self, *args, **kwargs):
         raise
     first = first_call_of(self)
     if first and first.changed is None:
-        keep_changes_by_call(self, 0, _attributes_to_keep)
+        # Not a weight: it would be kept alive if it is replaced, e.g. quantized.
+        keep_changes_by_first_call(self, _attributes_to_keep, is_value)
     return outputs
 
 
