@@ -94,6 +94,7 @@ class Cloner:
         self._pending = set()  # The ids of layers that are being created.
         self._searched = set()  # The ids of layers that are searched for a variable.
         self._changes = {}  # {id of a clone: (clone, names of changed settings)}.
+        self._later = {}  # {id of a layer: names of settings that changed later}.
         self._held = {}  # {id of a layer: see `_held_by`}.
         self._empty = set()  # The ids of models that were filled by a call.
         self._unsettled = []  # Pairs whose clones still have to be built.
@@ -147,7 +148,8 @@ class Cloner:
             changed = self._changed_settings(layer, first, config)
             clone = self._created_as_now(
                 layer, config, self._current(layer, changed, config),
-                [self._replayed_with, self._as_released] if changed else [], first)
+                [self._replayed_with, functools.partial(
+                    self._as_released, config=config)] if changed else [], first)
         self._changes[id(clone)] = clone, {*changed}
         _set_name(layer, clone)
         return clone
@@ -214,8 +216,8 @@ class Cloner:
             if name in names[len(args):] or takes_any and name not in names})
         return self._replayed(layer, (*passed, *args[len(names):]), kwargs)
 
-    def _as_released(self, layer, _=None):
-        config = layer.get_config()
+    def _as_released(self, layer, _=None, config=None):
+        config = layer.get_config() if config is None else {**config}
         with state_of(record_of(layer)):
             return type(layer).from_config(config)
 
@@ -306,10 +308,10 @@ class Cloner:
         for layer, clone in self.pairs:  # The list may grow in the loop.
             self.build(layer, clone, is_called=False)
             if type(clone) is type(layer):
-                # `build` may have set arguments that are kept as attributes.
-                changed = self._changed_arguments(layer, clone)
-                self._set_changes(layer, clone, vars(layer),
-                                  changed | self._changes_of(layer, clone))
+                names = (self._changed_arguments(layer, clone, vars(layer)) |
+                         self._changes_of(layer, clone) |
+                         self._later.get(id(layer), set()))
+                self._set_changes(layer, clone, vars(layer), names)
                 self._match(layer, clone, is_final=True)
         for layer, clone in self.pairs:
             if type(clone) is type(layer):
@@ -390,12 +392,21 @@ class Cloner:
         return self._changes[id(clone)][1]
 
     def _config_of(self, layer):
-        """Returns the config that a layer had before it was built, as far as is
-        known; None if it is not needed."""
+        """Returns the config that a layer had when `_left_by_user`, as far as is
+        known; None if it is not needed.
+
+        A key that has the value of the attribute of its name had it then as well.
+        """
         if self.is_graph(layer) or self._keeps_arguments(layer):
             return None
         with contextlib.suppress(Exception):
-            return layer.get_config()
+            config, held = layer.get_config(), vars(layer)
+            left = self._left_by_user(layer)
+            later = self._later[id(layer)] = {
+                name for name, value in config.items()
+                if name in held and left[name] is not held[name] and
+                _are_equal(value, held[name])}
+            return {**config, **{name: left[name] for name in later}}
 
     def _current(self, layer, names, config):
         """Returns the values of settings that a constructor can be called with.
@@ -416,7 +427,7 @@ class Cloner:
     def _changed_settings(self, layer, clone, config):
         """Returns the names of the arguments, and the keys of the config, in which
         a new layer differs from the original."""
-        changed = self._changed_arguments(layer, clone)
+        changed = self._changed_arguments(layer, clone, self._left_by_user(layer))
         if config is not None:
             changed |= self._changed_keys(clone, config)
         return changed
@@ -443,12 +454,14 @@ class Cloner:
         return {}
 
     def _left_by_user(self, layer):
-        """Returns the attributes that a layer had before it was built, as far as is
-        known, as a dict. Layers of Keras do not change theirs."""
+        """Returns the attributes of a layer as the user has left them, as far as is
+        known, as a dict: without what its first call has changed or, if its clone
+        computes with what it holds when it is called, as they were before that call.
+        """
         first = first_call_of(layer)
-        known = first is not None and not is_of_keras(type(layer))
-        return {**vars(layer), **(first.existing()[0] if known else
-                                  self._changed_by_call(layer))}
+        if first is None or self.computes_anew or is_of_keras(type(layer)):
+            return {**vars(layer), **self._changed_by_call(layer)}
+        return {**vars(layer), **first.existing()[0]}
 
     def _changed_by_call(self, layer):
         """Returns the attributes that the first call of a layer, or of one that
@@ -467,11 +480,15 @@ class Cloner:
             name in vars(layer) or name in _NO_SETTINGS
             for name in parameters_of(type(layer))[0])
 
-    def _changed_arguments(self, layer, clone):
-        """Returns the arguments, kept as attributes, that differ."""
+    def _changed_arguments(self, layer, clone, held):
+        """Returns the arguments, kept as attributes, that differ.
+
+        # Arguments
+            held: dict {name: value}, the attributes of the layer, now or before.
+        """
         if self.is_graph(layer):
             return set()
-        held, new = self._left_by_user(layer), vars(clone)
+        new = vars(clone)
         return {name for name in parameters_of(type(layer))[0]
                 if name in held and held[name] is not new.get(name, MISSING) and
                 name not in _NO_SETTINGS and
@@ -542,14 +559,15 @@ class Cloner:
         if first.was_built and not clone.built and not is_held:
             return  # The layer that holds it will build it.
         current, changed = self.attributes(clone), self._changes_of(layer, clone)
-        is_changed_later = any(
+        is_changed_later = self.computes_anew and any(
             self._differ(attributes[name], vars(layer).get(name, MISSING))
             for name in changed if name in attributes)
         for name, value in attributes.items():
             new = current.get(name, MISSING)
             if new is value and type(value) in ATOMS or name in changed:
                 continue
-            if is_changed_later and (is_plain(value) or self.is_array(value)):
+            if is_changed_later and vars(layer).get(name) is not value and (
+                    is_plain(value) or self.is_array(value)):
                 continue  # The constructor has computed it from the new settings.
             old = self._leaves(value, objects)
             if old and self.computes_anew and self._are_replaced(layer, name, old):

@@ -435,17 +435,11 @@ def is_changed(former, value):
             return False
         if isinstance(value, np.ndarray):
             return not np.array_equal(former, value)
-        if is_value(value):
+        if is_plain(value) or isinstance(value, (np.generic, *FUNCTIONS)):
             return bool(former != value)
         return not isinstance(value, CONTAINERS) or (
             [*map(id, leaves(former))] != [*map(id, leaves(value))])
     return isinstance(value, np.ndarray)
-
-
-def is_value(value):
-    """Returns whether something is plain data, a NumPy array or a function: no
-    layer, weight or tensor."""
-    return is_plain(value) or isinstance(value, (np.ndarray, np.generic, *FUNCTIONS))
 
 
 def changes_at_call(layer, number):

@@ -1,4 +1,6 @@
 """Functions and layers that are held in ways that only Keras 3 allows."""
+import types
+
 import keras
 import numpy as np
 import pytest
@@ -6,7 +8,7 @@ from keras import Model, layers, ops
 from keras.models import clone_model
 
 from custom_objects import TWO, Times
-from major_versions import chain
+from major_versions import ONES, chain
 
 
 class Noise(layers.Layer):
@@ -47,6 +49,51 @@ def test_clone_keeps_support_of_masks_set_on_a_layer():
     model = chain(lambda: layers.Dense(2))()
     model.layers[-1].supports_masking = False
     assert clone_model(model).layers[-1].supports_masking is False
+
+
+class Attends(layers.Layer):
+    """Its attribute has the prefix of those that TensorFlow sets."""
+
+    def build(self, input_shape):
+        self._self_attention = layers.Dense(3)
+        self._self_attention.build(input_shape)
+
+    def call(self, inputs):
+        return self._self_attention(inputs)
+
+
+def test_clone_has_a_frozen_sublayer_in_an_attribute_of_any_name():
+    model = chain(Attends)()
+    model.layers[1]._self_attention.trainable = False
+    assert not clone_model(model).trainable_weights
+
+
+class Selects(layers.Layer):
+    def __init__(self, factor_of='two', size=None, **kwargs):
+        super().__init__(**kwargs)
+        self.size = size
+        self.select(factor_of)
+
+    def select(self, factor_of):
+        self.factor_of = factor_of
+        self.held = types.SimpleNamespace(name=factor_of)
+
+    def build(self, input_shape):
+        self.size = int(input_shape[-1])
+
+    def call(self, inputs):
+        return {'two': 2., 'five': 5.}[self.held.name] * inputs
+
+    def get_config(self):
+        return {**super().get_config(), 'factor_of': self.factor_of,
+                'size': self.size}
+
+
+def test_guard_clone_computes_with_what_a_setter_has_set_after_the_call():
+    model = chain(Selects)()
+    model.layers[1].select('five')
+    clone = clone_model(clone_model(model))
+    np.testing.assert_allclose(clone(ONES), 5 * ONES)
 
 
 class Growing(Times):

@@ -30,9 +30,9 @@ from keras_clone.recording import calls
 from keras_clone.recording import first_call_of
 from keras_clone.recording import forget_first_call
 from keras_clone.recording import is_called_by_keras
-from keras_clone.recording import is_value
 from keras_clone.recording import keep_changes_by_first_call
 from keras_clone.recording import keep_first_call
+from keras_clone.recording import leaves
 from keras_clone.recording import record
 from keras_clone.recording import setting
 
@@ -732,11 +732,7 @@ def _attributes(layer):
     own = _set_by_keras(_keras_base(type(layer)))
     if getattr(layer, "compiled", False):
         own |= _SET_BY_TRAINER
-    return {
-        name: value
-        for name, value in found
-        if name not in own and not name.startswith("_self_")
-    }
+    return {name: value for name, value in found if name not in own}
 
 
 def _attributes_to_keep(layer):
@@ -753,6 +749,12 @@ def _is_called(layer):
     return getattr(layer, "_called", False)
 
 
+def _has_no_weights(value):
+    """Returns whether a value may be kept. A weight that is replaced, e.g. quantized,
+    must not be kept alive."""
+    return not any(isinstance(each, (Variable, Operation)) for each in leaves(value))
+
+
 _released_call = Layer.__call__
 
 
@@ -767,8 +769,7 @@ def _call(self, *args, **kwargs):
         raise
     first = first_call_of(self)
     if first and first.changed is None:
-        # Not a weight: it would be kept alive if it is replaced, e.g. quantized.
-        keep_changes_by_first_call(self, _attributes_to_keep, is_value)
+        keep_changes_by_first_call(self, _attributes_to_keep, _has_no_weights)
     return outputs
 
 
@@ -804,8 +805,10 @@ def _set_by_keras(base):
         x = Input(tensor=backend.KerasTensor((), name="x"), name="x")
         # Keras 3.10 refuses an input that is an output.
         arguments = x, Identity(name="y")(x)
-    names = {*vars(base(*arguments, name="x")), RECORD}
-    return frozenset(names)
+    layer = base(*arguments, name="x")
+    if hasattr(layer, "_maybe_initialize_trackable"):
+        layer._maybe_initialize_trackable()  # TensorFlow sets attributes as well.
+    return frozenset([*vars(layer), RECORD])
 
 
 def _copy_adapted_state(layer, clone):
