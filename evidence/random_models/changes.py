@@ -195,6 +195,63 @@ if not IS_KERAS2:  # It computes with the values at the time of the call.
     change_after_the_call('changed_after_the_call', 'v', CHANGED)
 
 
+class Selects(OneShape):
+    """Derives an object from a setting; `build` sets another setting."""
+
+    def __init__(self, kind='tanh', size=None, rate=.5, **kwargs):
+        super().__init__(**kwargs)
+        self.size, self.rate = size, rate
+        self.select(kind)
+
+    def select(self, kind):
+        self.kind, self.held = kind, Factor({'tanh': .3, 'relu': 3.}[kind])
+        self.held.name = kind
+
+    def build(self, input_shape):
+        self.size = int(input_shape[-1])
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return self.rate * getattr(ops, self.held.name)(self.held(inputs))
+
+    def get_config(self):
+        return dict(super().get_config(), kind=self.kind, size=self.size,
+                    rate=self.rate)
+
+
+class SelectsPrivately(Selects):
+    """Its attribute `size` has another name."""
+
+    size = property(lambda self: self._size,
+                    lambda self, size: setattr(self, '_size', size))
+
+
+class CountsCalls(Selects):
+    """The config has the number of its calls in the place of the size."""
+
+    def call(self, inputs):
+        self.size += 1
+        return super().call(inputs)
+
+
+SELECT = {'relu': lambda layer: layer.select('relu'), 'rate': set_to('rate', 2.),
+          'nothing': lambda layer: None}
+SELECTING = [Selects, SelectsPrivately] + [CountsCalls] * IS_KERAS2
+# Keras 2 computes with what was set at the time of the call.
+LATER = ['nothing', 'rate'] if IS_KERAS2 else [*SELECT]
+
+
+@operation('v', 'v', [f'{cls.__name__}, {before} before, {after} after'
+                      for cls in SELECTING for before in SELECT for after in LATER])
+def settings(building, option, x):
+    name, before, after = option.split(', ')
+    layer = {cls.__name__: cls for cls in SELECTING}[name]()
+    SELECT[before.split()[0]](layer)
+    y = layer(x)
+    SELECT[after.split()[0]](layer)
+    return [y]
+
+
 @operation('v', 'v', ['closure', 'method'])
 def patched(building, option, x):
     """Has a function in place of its method `call`."""

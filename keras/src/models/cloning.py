@@ -752,7 +752,9 @@ def _is_called(layer):
 def _has_no_weights(value):
     """Returns whether a value may be kept. A weight that is replaced, e.g. quantized,
     must not be kept alive."""
-    return not any(isinstance(each, (Variable, Operation)) for each in leaves(value))
+    return not any(
+        isinstance(each, (Variable, Operation)) for each in leaves(value)
+    )
 
 
 _released_call = Layer.__call__
