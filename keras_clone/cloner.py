@@ -167,8 +167,8 @@ class Cloner:
         for create in ways:
             with contextlib.suppress(Exception):
                 clone = create(layer, current)
-                if not self._changed_settings(layer, clone, config):
-                    return clone
+                if self._changed_settings(layer, clone, config) <= {*current}:
+                    return clone  # What still differs, constructors do not decide.
         return default
 
     def _first_created(self, layer):
@@ -429,7 +429,7 @@ class Cloner:
         a new layer differs from the original."""
         changed = self._changed_arguments(layer, clone, self._left_by_user(layer))
         if config is not None:
-            changed |= self._changed_keys(clone, config)
+            changed = changed - {*config} | self._changed_keys(clone, config)
         return changed
 
     def _changed_data(self, layer, config):

@@ -500,6 +500,29 @@ class DoublesInSetter(Reporting):
     rate = property(get, lambda self, value: self.set(2 * value))
 
 
+class InBoth(InObject):
+    """Has an attribute for the argument, which the config does not have."""
+
+    def set(self, rate):
+        super().set(rate)
+        self.rate = rate
+
+
+class ResolvesInConfig(InBoth):
+    """The config has another value for an argument once the layer is built."""
+
+    def __init__(self, size=0, **kwargs):
+        super().__init__(**kwargs)
+        self.size = size
+
+    def build(self, input_shape):
+        self.width = input_shape[-1]
+        super().build(input_shape)
+
+    def get_config(self):
+        return {**super().get_config(), 'size': getattr(self, 'width', None)}
+
+
 class DrawsSeed(Reporting):
     def set(self, rate):
         self.rate = np.random.randint(100) if rate == 2. else rate
@@ -527,6 +550,8 @@ class Resolves(layers.Layer):
 @pytest.mark.parametrize('other', ['', 'build sets another', 'another set later'])
 @pytest.mark.parametrize('layer_class, change', [
     (InObject, lambda layer: setattr(layer.held, 'rate', 5)),
+    (InBoth, lambda layer: setattr(layer.held, 'rate', 5)),
+    (ResolvesInConfig, lambda layer: layer.set(5)),
     (InClosure, lambda layer: layer.change(5.)),
     (InGlobalTable, lambda layer: layer.set(5.)),
     (SelectsMethod, lambda layer: layer.select('quintuple')),
