@@ -162,14 +162,19 @@ class Cloner:
             current: dict {name: value}, the settings that have changed.
             ways: list of functions that create a layer, called with the layer and
                 `current`.
-            default: what is returned if all create a layer with other settings.
+            default: what is returned if all create a layer with other settings,
+                unless more keys of the config are right in the last one.
         """
+        clone = default
         for create in ways:
             with contextlib.suppress(Exception):
                 clone = create(layer, current)
-                if self._changed_settings(layer, clone, config) <= {*current}:
-                    return clone  # What still differs, constructors do not decide.
-        return default
+                if not self._changed_settings(layer, clone, config):
+                    return clone
+        if default is None or clone is default or config is None:
+            return default
+        keys = self._changed_keys(clone, config)
+        return clone if keys < self._changed_keys(default, config) else default
 
     def _first_created(self, layer):
         errors = []
@@ -429,7 +434,7 @@ class Cloner:
         a new layer differs from the original."""
         changed = self._changed_arguments(layer, clone, self._left_by_user(layer))
         if config is not None:
-            changed = changed - {*config} | self._changed_keys(clone, config)
+            changed |= self._changed_keys(clone, config)
         return changed
 
     def _changed_data(self, layer, config):

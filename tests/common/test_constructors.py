@@ -523,6 +523,21 @@ class ResolvesInConfig(InBoth):
         return {**super().get_config(), 'size': getattr(self, 'width', None)}
 
 
+class ConfigInOtherUnits(InObject):
+    """The constructor takes the number that the config has, divided by 100."""
+
+    def set(self, rate):
+        super().set(rate)
+        self.rate = rate
+
+    def get_config(self):
+        return {**super().get_config(), 'rate': 100 * self.rate}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**{**config, 'rate': config['rate'] / 100})
+
+
 class DrawsSeed(Reporting):
     def set(self, rate):
         self.rate = np.random.randint(100) if rate == 2. else rate
@@ -552,6 +567,8 @@ class Resolves(layers.Layer):
     (InObject, lambda layer: setattr(layer.held, 'rate', 5)),
     (InBoth, lambda layer: setattr(layer.held, 'rate', 5)),
     (ResolvesInConfig, lambda layer: layer.set(5)),
+    (ConfigInOtherUnits, lambda layer: layer.set(5)),
+    (ConfigInOtherUnits, lambda layer: None),
     (InClosure, lambda layer: layer.change(5.)),
     (InGlobalTable, lambda layer: layer.set(5.)),
     (SelectsMethod, lambda layer: layer.select('quintuple')),

@@ -750,8 +750,8 @@ def _is_called(layer):
 
 
 def _has_no_weights(value):
-    """Returns whether a value may be kept. A weight that is replaced, e.g. quantized,
-    must not be kept alive."""
+    """Returns whether a value may be kept. A weight that is replaced, e.g. because
+    it is quantized, must not be kept alive."""
     return not any(
         isinstance(each, (Variable, Operation)) for each in leaves(value)
     )
