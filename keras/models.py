@@ -221,9 +221,10 @@ class _Cloner(Cloner):
 
     def new_state(self, value):
         scope, _, name = (value.name or '').split(':')[0].rpartition('/')
-        with K.name_scope(scope) if scope else contextlib.ExitStack():
-            return K.variable(
-                K.get_value(value), dtype=K.dtype(value), name=name or None)
+        if not scope:
+            return K.variable(K.get_value(value), dtype=K.dtype(value))
+        with K.name_scope(scope):
+            return K.variable(K.get_value(value), dtype=K.dtype(value), name=name)
 
     def signature(self, variable):
         return K.int_shape(variable), K.dtype(variable)
