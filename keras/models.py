@@ -534,13 +534,14 @@ class _Cloner(Cloner):
         return changed, created
 
     def _set_in_call(self, layer, clone, name, value):
+        """Sets an attribute as the user has changed it between two calls."""
         parts, new = self._leaves(value), getattr(clone, name, None)
         is_right = parts and self.corresponds(value, parts, new)
         if not (is_right or self.is_call_result(value)):
             with contextlib.suppress(CannotCopy):  # See `check`.
                 self._set_as_in(layer, clone, name, value, new)
         for each in filter(self.is_layer, parts):
-            if each.built:
+            if each.built and id(each) in self.layer_map:
                 self.build_held(each, self.layer_map[id(each)])
 
     def _pair_created(self, layer, number):

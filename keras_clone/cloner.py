@@ -134,9 +134,9 @@ class Cloner:
     def created(self, layer):
         """Returns a new layer, created as the original was: by its constructor.
 
-        If its settings have changed since, the constructor is called with what they
-        are now. If that does not suffice, but the config does, it is created from
-        the config.
+        If its settings have changed since, the constructor is called with those that
+        the user has left. If that does not suffice, but the config does, it is
+        created from the config.
         """
         config = self._config_of(layer)
         clone, changed = None, self._changed_data(layer, config)
@@ -378,9 +378,9 @@ class Cloner:
             if _is_attribute(layer, name):
                 with contextlib.suppress(AttributeError):  # A property to be read.
                     value = held[name] if name in held else getattr(layer, name)
-                    self.set_if_other(layer, clone, name, value)
+                    self._set_if_other(layer, clone, name, value)
 
-    def set_if_other(self, layer, clone, name, value):
+    def _set_if_other(self, layer, clone, name, value):
         """Sets an attribute of a clone, if it differs, to the counterpart of a value
         that it had in the layer."""
         new = getattr(clone, name, MISSING)

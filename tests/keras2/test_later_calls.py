@@ -149,6 +149,13 @@ def test_guard_clone_computes_with_a_layer_put_into_a_wrapper_after_its_call():
     assert_cloned(Model(x, wrapper(x)), np.ones((2, 4, 3)))
 
 
+def test_guard_clone_of_a_layer_that_gets_parts_of_another_model_between_calls():
+    scale, dense, x = Scale(), Dense(2), Input((3,))
+    y = scale(x)
+    scale.other = [dense, dense(Input((3,)))]
+    assert_cloned(Model(x, Dense(2)(scale(y))), ONES)
+
+
 class Holder:
     """Has the attributes that are set on it."""
 
