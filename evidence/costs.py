@@ -27,8 +27,9 @@ PAGE = 'docs/performance.md'
 PLOT = 'docs/performance-{}.svg'
 # The code of `clone_model`.
 OWN = tuple(os.path.join(records.ROOT, *path) for path in (
-    ['keras', ''], ['keras_clone', 'cloner.py'], ['keras_clone', 'recording.py'],
-    ['keras_clone', 'walk.py'], ['keras_clone', 'call_order.py']))
+    ['keras', ''], *(['keras_clone', name] for name in (
+        'cloner.py', 'recording.py', 'history.py', 'walk.py', 'generated_names.py',
+        'call_order.py'))))
 
 # name: shown in the table. family, size: for the plot; None for gallery models.
 Subject = collections.namedtuple('Subject', 'name family size build')

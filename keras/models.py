@@ -11,13 +11,12 @@ import functools
 import itertools
 
 from keras_clone.cloner import Cloner
+from keras_clone.history import first_call_of
+from keras_clone.history import is_changed
+from keras_clone.history import keep_number
+from keras_clone.history import number_of_call
 from keras_clone.recording import RECORD
-from keras_clone.recording import changes_at_call
 from keras_clone.recording import copied
-from keras_clone.recording import created_by_calls
-from keras_clone.recording import first_call_of
-from keras_clone.recording import is_changed
-from keras_clone.recording import keep_changes
 from keras_clone.recording import state_of
 from keras_clone.walk import ATOMS
 from keras_clone.walk import CannotCopy
@@ -144,6 +143,7 @@ class _Cloner(Cloner):
         super().__init__(model, layer_map)
         self.tensor_map = {}
         self._variables, self._searched_pairs = {}, 0  # See `_variable_of`.
+        self._changed_layers = []  # See `_changed_within`.
 
     def clone(self, input_tensors=None):
         """Clones the model; see `clone_model`."""
@@ -260,6 +260,9 @@ class _Cloner(Cloner):
             for old, new in zip(layer.layers, clone.layers):
                 if id(old) not in self.layer_map:
                     self.adopt(old, new)
+        first = first_call_of(layer)
+        if first and id(clone) not in self._clones and first.is_outdated(vars(layer)):
+            self._changed_layers.append((layer, clone))
         super().adopt(layer, clone)
 
     def build(self, layer, clone, is_called=True):
@@ -269,6 +272,23 @@ class _Cloner(Cloner):
             with K.name_scope(clone.name), state_of(first_call_of(layer)):
                 build(layer.get_input_shape_at(0))
             clone.built = True
+
+    def finish(self):
+        super().finish()
+        for layer, clone in self._changed_layers:
+            first, new = first_call_of(layer), first_call_of(clone)
+            if new is not None:  # It has the history of the original.
+                new.changes = [
+                    change._replace(attributes=self._counterparts_of(change.attributes))
+                    for change in first.changes]
+
+    def _counterparts_of(self, attributes):
+        found = {}
+        for name, value in attributes.items():
+            if not self.is_call_result(value):
+                with contextlib.suppress(CannotCopy):
+                    found[name] = self.value(value)
+        return found
 
     def finish_layer(self, layer, clone):
         for name, value in self.attributes(layer).items():
@@ -495,43 +515,29 @@ class _Cloner(Cloner):
         if self._is_cloned(node):  # The layer holds what is computed from it.
             return
         self._add_losses_as_called(node.outbound_layer)
-        number = next((number for number, other in enumerate(
-            node.outbound_layer._inbound_nodes) if other is node), -1)
-        changed, created = self._set_as_called(node.outbound_layer, layer, number)
+        number = number_of_call(node)
+        self._set_as_called(node.outbound_layer, layer, number)
         with self._trainable_as_called(node.outbound_layer):
             new_node = self.called(node.outbound_layer, layer, inputs,
                                    [unpack_singleton(inputs)], arguments)
         self._pair_created(node.outbound_layer, number)
-        if changed:
-            keep_changes(
-                layer, layer._inbound_nodes.index(new_node), changed, created)
+        keep_number(new_node, number)
         self._map_outputs(node, new_node)
 
     def _set_as_called(self, layer, clone, number):
-        """Sets what the user changed between calls as it was in one of them.
+        """Sets what the user had changed before a call, but after the first one.
 
         # Arguments
-            number: the number of the call; -1 if a user has removed its node.
-
-        # Returns
-            What was set, in the format of `changes_at_call`, and what the clone had
-            created before, in that of `created_by_calls`.
+            number: the number of the call, or None if it is not known.
         """
-        changed, created, changes = {}, {}, changes_at_call(layer, number)
-        if changes:  # In the original, it was built before that.
-            self.build(layer, clone)
-            created = self._pair_created(layer, number)
-        by_calls = created_by_calls(layer, number - 1)
-        for key, (each, held) in changes.items():
-            if key in self.layer_map:
-                new, (_, known) = self.layer_map[key], by_calls.get(key, (each, {}))
-                for name, value in held.items():
-                    # A call sets what it has set before in the clone as well.
-                    if name not in known or is_changed(known[name], value):
-                        self._set_in_call(each, new, name, value)
-                changed[id(new)] = new, {name: copied(vars(new)[name])
-                                         for name in held if name in vars(new)}
-        return changed, created
+        changes = [(each, new, first_call_of(each).set_by_user(number))
+                   for each, new in self._changed_within(layer, number)]
+        if any(held for _, _, held in changes):
+            self.build(layer, clone)  # In the original, it was built before that.
+            self._pair_created(layer, number)
+        for each, new, held in changes:
+            for name, value in held.items():
+                self._set_in_call(each, new, name, value)
 
     def _set_in_call(self, layer, clone, name, value):
         """Sets an attribute as the user has changed it between two calls."""
@@ -545,22 +551,21 @@ class _Cloner(Cloner):
                 self.build_held(each, self.layer_map[id(each)])
 
     def _pair_created(self, layer, number):
-        """Pairs what a call of a layer has created, and the user, or another call,
-        has replaced since.
+        """Pairs what calls have created, and the user, or another call, has replaced
+        since."""
+        for each, new in self._changed_within(layer, number):
+            for name, value in first_call_of(each).set_by_calls(number).items():
+                if is_changed(value, vars(each).get(name)):
+                    made = self._leaves(vars(new).get(name))
+                    [*map(self.is_pair, self._leaves(value), made)]
 
-        # Returns
-            What the clone has created, in the format of `created_by_calls`.
-        """
-        created = {}
-        for key, (each, held) in created_by_calls(layer, number).items():
-            if key in self.layer_map:
-                clone = self.layer_map[key]
-                created[id(clone)] = clone, {}
-                for name, value in held.items():
-                    new = created[id(clone)][1][name] = vars(clone).get(name)
-                    if is_changed(value, vars(each).get(name)):
-                        [*map(self.is_pair, self._leaves(value), self._leaves(new))]
-        return created
+    def _changed_within(self, layer, number):
+        """Returns a layer and those that it holds, if anything that was set when
+        they were first called is not what is set now, with their clones."""
+        if number is None or not self._changed_layers:
+            return []
+        within = {*map(id, self.layers_within(layer))}
+        return [pair for pair in self._changed_layers if id(pair[0]) in within]
 
     @contextlib.contextmanager
     def _trainable_as_called(self, network):

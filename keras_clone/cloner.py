@@ -23,14 +23,14 @@ import weakref
 
 import numpy as np
 
+from keras_clone.history import first_call_of
+from keras_clone.history import is_changed
+from keras_clone.history import keep_first_call_with
 from keras_clone.recording import NotKnown
 from keras_clone.recording import arguments_of
 from keras_clone.recording import copied
-from keras_clone.recording import first_call_of
-from keras_clone.recording import is_changed
 from keras_clone.recording import is_of_keras
 from keras_clone.recording import keep
-from keras_clone.recording import keep_first_call_with
 from keras_clone.recording import leaves
 from keras_clone.recording import number_of
 from keras_clone.recording import parameters_of
@@ -472,7 +472,7 @@ class Cloner:
         """Returns the attributes that the first call of a layer, or of one that
         holds it, has changed, and the user has not, as they were before it."""
         first, held = first_call_of(layer), vars(layer)
-        changed = first and first.changed or {}
+        changed = first.changed if first else {}
         former = first.existing()[0] if changed else {}
         return {name: former[name] for name, value in changed.items()
                 if name in former and name in held and
@@ -627,7 +627,7 @@ class Cloner:
         first = first_call_of(layer)
         if self.computes_anew or first is None:
             return {}
-        return {**first.attributes, **(first.changed or {})}
+        return {**first.attributes, **first.changed}
 
     def corresponds(self, value, old, new):
         """Pairs what an attribute of two layers holds; returns whether that of the

@@ -11,14 +11,12 @@ import functools
 from keras_clone.generated_names import last_name
 from keras_clone.generated_names import repeatable
 from keras_clone.generated_names import repeated
+from keras_clone.history import History
+from keras_clone.history import calls
+from keras_clone.history import keep_number
 from keras_clone.recording import RECORD
 from keras_clone.recording import STATE
-from keras_clone.recording import calls
-from keras_clone.recording import forget_first_call
 from keras_clone.recording import is_called_by_keras
-from keras_clone.recording import keep_changes_by_call
-from keras_clone.recording import keep_first_call
-from keras_clone.recording import keep_later_call
 from keras_clone.recording import record
 from keras_clone.recording import setting
 
@@ -54,19 +52,15 @@ def _layers_of(layer):
     return layer._layers if '_is_graph_network' in vars(layer) else []
 
 
+_history = History(_attributes, _is_called, _layers_of, has_each_call=True)
+
+
 @functools.wraps(_released_call)
 def _call(self, *args, **kwargs):
-    kept = keep_first_call(self, _attributes, _is_called, with_closures=True)
-    number = len(self._inbound_nodes)
-    if number:
-        keep_later_call(self, number, _attributes, _layers_of)
-    try:
-        with calls:
-            outputs = _released_call(self, *args, **kwargs)
-    except BaseException:
-        forget_first_call(kept)
-        raise
-    keep_changes_by_call(self, number, _attributes, _layers_of)
+    with _history.call(self):
+        outputs = _released_call(self, *args, **kwargs)
+        for node in self._inbound_nodes[-1:]:
+            keep_number(node, calls.number)
     return outputs
 
 

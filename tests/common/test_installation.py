@@ -207,7 +207,7 @@ def test_the_wheel_has_the_runtime_the_overlays_and_the_check_alone(wheel):
     assert names - checks == {'keras-clone.pth', 'keras_clone_start.py'} | {
         'keras_clone/' + name for name in (
             '__init__.py', '__main__.py', 'call_order.py', 'cloner.py',
-            'generated_names.py', 'hook.py', 'keras/engine/base_layer.py',
+            'generated_names.py', 'history.py', 'hook.py', 'keras/engine/base_layer.py',
             'keras/engine/network.py', 'keras/models.py', 'overlay.py',
             'recording.py', 'walk.py')}
 

@@ -149,6 +149,15 @@ def test_guard_clone_computes_with_a_layer_put_into_a_wrapper_after_its_call():
     assert_cloned(Model(x, wrapper(x)), np.ones((2, 4, 3)))
 
 
+def test_each_layer_in_a_clone_computes_with_what_a_common_layer_held_then():
+    scale, x = Scale(), Input((4, 3))
+    y = TimeDistributed(scale)(x)
+    scale.factors = [5.]
+    y = TimeDistributed(scale)(y)
+    scale.factors = [100.]
+    assert_cloned(Model(x, Dense(2)(y)), np.ones((2, 4, 3)))
+
+
 def test_guard_clone_of_a_layer_that_gets_parts_of_another_model_between_calls():
     scale, dense, x = Scale(), Dense(2), Input((3,))
     y = scale(x)

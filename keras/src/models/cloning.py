@@ -22,16 +22,13 @@ from keras_clone.walk import attributes_of
 from keras_clone.walk import is_opaque
 from keras_clone.walk import parts_of
 from keras_clone.call_order import in_call_order
+from keras_clone.history import History
+from keras_clone.history import calls
 from keras_clone.recording import RECORD
 from keras_clone.recording import STATE
 from keras_clone.recording import build_in_same_state
 from keras_clone.recording import building
-from keras_clone.recording import calls
-from keras_clone.recording import first_call_of
-from keras_clone.recording import forget_first_call
 from keras_clone.recording import is_called_by_keras
-from keras_clone.recording import keep_changes_by_first_call
-from keras_clone.recording import keep_first_call
 from keras_clone.recording import leaves
 from keras_clone.recording import record
 from keras_clone.recording import setting
@@ -390,7 +387,7 @@ class _Cloner(Cloner):
         config = layer.get_build_config() if is_own and layer.built else None
         if config and not clone.built:
             with self._scope_around(layer):
-                keep_first_call(clone, _attributes_to_keep, _is_called)
+                _history.before_call(clone)
                 clone.build_from_config(config)
             if not clone.built:
                 clone.built = True
@@ -760,19 +757,13 @@ def _has_no_weights(value):
 _released_call = Layer.__call__
 
 
+_history = History(_attributes_to_keep, _is_called, is_kept=_has_no_weights)
+
+
 @functools.wraps(_released_call)
 def _call(self, *args, **kwargs):
-    kept = keep_first_call(self, _attributes_to_keep, _is_called)
-    try:
-        with calls:
-            outputs = _released_call(self, *args, **kwargs)
-    except BaseException:
-        forget_first_call(kept)
-        raise
-    first = first_call_of(self)
-    if first and first.changed is None:
-        keep_changes_by_first_call(self, _attributes_to_keep, _has_no_weights)
-    return outputs
+    with _history.call(self):
+        return _released_call(self, *args, **kwargs)
 
 
 _released_open_name_scope = Layer._open_name_scope
