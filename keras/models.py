@@ -260,8 +260,8 @@ class _Cloner(Cloner):
             for old, new in zip(layer.layers, clone.layers):
                 if id(old) not in self.layer_map:
                     self.adopt(old, new)
-        first = first_call_of(layer)
-        if first and id(clone) not in self._clones and first.is_outdated(vars(layer)):
+        first, is_new = first_call_of(layer), id(clone) not in self._clones
+        if first and is_new and first.is_outdated(vars(layer)):
             self._changed_layers.append((layer, clone))
         super().adopt(layer, clone)
 
@@ -278,17 +278,15 @@ class _Cloner(Cloner):
         for layer, clone in self._changed_layers:
             first, new = first_call_of(layer), first_call_of(clone)
             if new is not None:  # It has the history of the original.
-                new.changes = [
-                    change._replace(attributes=self._counterparts_of(change.attributes))
-                    for change in first.changes]
+                new.changes = [self._counterpart(each) for each in first.changes]
 
-    def _counterparts_of(self, attributes):
-        found = {}
-        for name, value in attributes.items():
+    def _counterpart(self, change):
+        attributes = {}
+        for name, value in change.attributes.items():
             if not self.is_call_result(value):
                 with contextlib.suppress(CannotCopy):
-                    found[name] = self.value(value)
-        return found
+                    attributes[name] = self.value(value)
+        return change._replace(attributes=attributes)
 
     def finish_layer(self, layer, clone):
         for name, value in self.attributes(layer).items():

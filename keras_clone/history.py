@@ -69,7 +69,7 @@ calls = _Calls()
 
 
 class FirstCall:
-    """The attributes of a layer when it was first called, and what has changed since.
+    """The attributes of a layer when it was first called, and what changed later.
 
     # Attributes
         name: the name of the layer.
@@ -119,8 +119,8 @@ class FirstCall:
         return known
 
     def set_by_user(self, call):
-        """Returns what the user has changed between the first call and another, if no
-        call in between has changed it again: a dict {name: value}."""
+        """Returns what the user has changed between the first call and another, and
+        no call has changed again: a dict {name: value}."""
         found = {}
         for change in self.changes:
             if change.call < call or change.is_by_user and change.call == call:
@@ -131,7 +131,8 @@ class FirstCall:
         return found
 
     def set_by_calls(self, call):
-        """Returns what calls until a certain one have changed, as they left it."""
+        """Returns what calls, the last of them a certain one, have changed: a dict
+        {name: value}."""
         found = {}
         for change in self.changes:
             if change.call <= call and not change.is_by_user:

@@ -7,7 +7,6 @@ import copy
 import functools
 import inspect
 import itertools
-import types
 import weakref
 import zlib
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -15,13 +14,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 import numpy as np
 
 from keras_clone.walk import ATOMS
-from keras_clone.walk import CONTAINERS
-from keras_clone.walk import FUNCTIONS
-from keras_clone.walk import attributes_of
-from keras_clone.walk import content_of
 from keras_clone.walk import holds_atoms
-from keras_clone.walk import is_opaque_class
-from keras_clone.walk import is_plain
 from keras_clone.walk import unwrapped
 
 RECORD = '_clone_record'  # The only attribute that is set on layers.
