@@ -183,6 +183,9 @@ class History:
 
     def call(self, layer):
         """Returns a context in which a layer is called."""
+        first = None if self._has_each_call else first_call_of(layer)
+        if first and first.changes and self._is_called(layer):
+            return calls  # Nothing is kept any more.
         return _Call(self, layer)
 
     def before_call(self, layer):
