@@ -11,6 +11,7 @@ import functools
 import itertools
 
 from keras_clone.cloner import Cloner
+from keras_clone.cloner import refusal
 from keras_clone.history import first_call_of
 from keras_clone.history import is_changed
 from keras_clone.history import keep_number
@@ -298,8 +299,28 @@ class _Cloner(Cloner):
                        for weight in vars(layer).get(name, [])]
             # `input_tensors` may have built the clone of a layer that is not built.
             if layer.built and all(weight is not None for weight in weights):
+                known = set(map(id, weights))
+                self._check_unused(layer, clone, [
+                    made for made in vars(clone).get(name, [])
+                    if id(made) not in known and not self.is_counterpart(made)])
                 vars(clone)[name] = weights
         self._add_losses_of_weights(layer, clone)
+
+    def _check_unused(self, layer, clone, weights):
+        """Raises a `ValueError` if the outputs of a clone depend on weights that it
+        has created but would not have."""
+        self._set_operands(weights)
+        nodes = clone._inbound_nodes if weights else []
+        known = {id(x) for node in nodes for x in node.input_tensors}
+        pending = [x for node in nodes for x in node.output_tensors]
+        while pending:
+            x = pending.pop()
+            if id(x) not in known:
+                known.add(id(x))
+                pending += _operands(x)
+                if any(self._variable_of(x) is weight for weight in weights):
+                    raise refusal(layer, 'its clone would compute with weights that '
+                                  'it would not have')
 
     def _add_losses_as_called(self, network):
         """Adds the losses that its layers had when a nested model was called: it has
@@ -406,14 +427,18 @@ class _Cloner(Cloner):
             layers += self.layers_within(self.model)
         self._searched_pairs = len(self.pairs)
         for layer in layers:
-            for weight in self.own_state(layer):
-                # On TensorFlow 1, a variable also has a tensor for reading it.
-                for each in (_handle(weight), getattr(weight, '_snapshot', None)):
-                    self._variables[id(each)] = weight
+            self._set_operands(self.own_state(layer))
         captures = getattr(getattr(operand, 'graph', None), 'captures', [])
         handle = next((outer for outer, inner in captures if inner is operand),
                       operand)
         return self._variables.get(id(handle))
+
+    def _set_operands(self, weights):
+        """Registers the operands that stand for weights, for `_variable_of`."""
+        for weight in weights:
+            # On TensorFlow 1, a variable also has a tensor for reading it.
+            for each in (_handle(weight), getattr(weight, '_snapshot', None)):
+                self._variables[id(each)] = weight
 
     def _network(self, network):
         _check_not_subclassed(network)

@@ -101,6 +101,9 @@ class Cloner:
         self._owners = {}  # {id of a variable or other state: its layers}.
         self._kinds = {}  # {class: the `_kind` of its objects}.
         self._functions = {}  # {id of a function: (it, with its former closure)}.
+        # {id of an object that was copied as it had been when a layer was first
+        # called: it, and the attributes that it had}.
+        self._former = {}
         self._start = next(record_numbers)
         self._walk = Walk(self._is_replaced, self._replacement, self._is_copied,
                           self.parts_of)
@@ -113,7 +116,7 @@ class Cloner:
             if id(layer) in self._pending:
                 # A cycle: what holds the layer is replaced in `finish`.
                 raise NotYet(layer.name)
-            with self.naming(layer):
+            with self.naming(layer), self._as_first_called(layer):
                 self._pending.add(id(layer))
                 try:
                     clone = self.new_layer(layer)
@@ -129,7 +132,7 @@ class Cloner:
         try:
             yield
         except CannotCopy as error:
-            raise _refusal(layer, error)
+            raise refusal(layer, error)
 
     def created(self, layer):
         """Returns a new layer, created as the original was: by its constructor.
@@ -243,6 +246,42 @@ class Cloner:
                 self._functions[id(function)] = function, self.value(former)
         return self.value(arguments.args), self.value(arguments.kwargs)
 
+    @contextlib.contextmanager
+    def _as_first_called(self, layer):
+        """Context in which objects are copied as they were when a layer was first
+        called: without what it has put into them. Its clone will do the same."""
+        first, former = first_call_of(layer), self._walk.former
+        objects = first.existing()[1] if first else {}
+        objects = {key: (each, held) for key, (each, held) in objects.items()
+                   if not issubclass(type(each), CONTAINERS)}
+        self._former = {**objects, **self._former}
+        self._walk.former = {key: held for key, (_, held) in objects.items()}
+        try:
+            yield
+        finally:
+            self._walk.former = former
+
+    def _complete(self, value, former):
+        """Sets what an object has got since a layer was called, in its copy, unless
+        the clone of that layer has done so.
+
+        # Arguments
+            former: dict {name: value}, the attributes with which it was copied.
+        """
+        new = self._walk.copy_of(value)
+        current = dict(attributes_of(new))
+        for name, held in attributes_of(value) if new is not None else ():
+            leaves, made = self._leaves(held), current.get(name, MISSING)
+            old = former.get(name, MISSING)
+            if leaves:
+                is_right = self.corresponds(held, leaves, made)
+            else:
+                is_right = made is not MISSING and (
+                    _are_equal(old, held) or not _are_equal(old, made))
+            if not (is_right or self.is_call_result(held)):
+                with contextlib.suppress(CannotCopy):
+                    object.__setattr__(new, name, self._unshared(held))
+
     def _named_objects(self, layer):
         """Returns the functions and the classes of objects that a layer holds, at
         any depth, as a dict {name: object}."""
@@ -310,6 +349,8 @@ class Cloner:
         for layer, clone in self.pairs:
             self.build(layer, clone, is_called=False)
         self._unsettled.clear()
+        for value, former in self._former.values():
+            self._complete(value, former)
         for layer, clone in self.pairs:  # The list may grow in the loop.
             self.build(layer, clone, is_called=False)
             if type(clone) is type(layer):
@@ -338,14 +379,14 @@ class Cloner:
                 for name, value in self.attributes(clone).items():
                     if self._walk.reaches(value) and any(
                             map(self._is_original, self._leaves(value))):
-                        raise _refusal(layer, 'its clone would use the original in '
-                                       'its attribute `{}`'.format(name))
+                        raise refusal(layer, 'its clone would use the original in '
+                                      'its attribute `{}`'.format(name))
 
     def _check_weights(self, layer, clone):
         old, new = [list(map(self.signature, self.own_state(each)))
                     for each in (layer, clone)]
         if old != new and getattr(layer, 'built', True):
-            raise _refusal(layer, 'it has the weights {}, its clone has {}'.format(
+            raise refusal(layer, 'it has the weights {}, its clone has {}'.format(
                 old, new))
         # A model without weights is still to be built by a call.
         if layer is self.model and 0 < len(layer.weights) != len(clone.weights):
@@ -358,7 +399,7 @@ class Cloner:
                   for layer, clone in self.pairs]
         layer, old, new = min((found for found in counts if found[1] != found[2]),
                               key=lambda found: found[1])
-        return _refusal(
+        return refusal(
             layer, 'it has {} weights, its clone has {}'.format(old, new))
 
     def _is_original(self, value):
@@ -574,13 +615,16 @@ class Cloner:
             if is_changed_later and vars(layer).get(name) is not value and (
                     is_plain(value) or self.is_array(value)):
                 continue  # The constructor has computed it from the new settings.
+            if _is_empty(value) and _are_equal(new, vars(layer).get(name)):
+                continue  # The constructor was passed what `build` has set.
             old = self._leaves(value, objects)
             if old and self.computes_anew and self._are_replaced(layer, name, old):
                 continue  # The clone has, or will have, only those that it has now.
             if self.corresponds(value, old, new):
                 self._match_objects(value, new, objects)
             else:
-                self._set_as_in(layer, clone, name, value, new)
+                with self._as_first_called(layer):
+                    self._set_as_in(layer, clone, name, value, new)
             for each in old:
                 if id(each) in first.built and id(each) in self.layer_map:
                     self.build_held(each, self.layer_map[id(each)])
@@ -833,6 +877,10 @@ class Cloner:
         self.state_pairs.append((value, counterpart))
         self._counterparts.add(id(counterpart))
 
+    def is_counterpart(self, value):
+        """Returns whether a variable of a clone is the counterpart of another."""
+        return id(value) in self._counterparts
+
     def _owner(self, value):
         """Returns the layer that has created a variable or other state, or None.
 
@@ -967,7 +1015,7 @@ def _set_name(layer, clone):
         vars(clone)['name'] = layer.name
 
 
-def _refusal(layer, reason):
+def refusal(layer, reason):
     return ValueError("Cannot clone layer '{}' of class `{}`: {}.".format(
         layer.name, type(layer).__name__, reason))
 
@@ -975,6 +1023,10 @@ def _refusal(layer, reason):
 def _is_attribute(layer, name):
     return name in vars(layer) or isinstance(
         getattr(type(layer), name, None), property)
+
+
+def _is_empty(value):
+    return value is None or issubclass(type(value), CONTAINERS) and not value
 
 
 def _are_equal(value, other):

@@ -221,6 +221,8 @@ class History:
         """Keeps the attributes of a layer; returns the layers in them as a list."""
         first, layers = record.first_call, []
         held = _keep_attributes(current, first.attributes)
+        held += [each for each in leaves([record.args, record.kwargs])
+                 if not is_recorded(each)]
         for each in held:  # The list may grow in the loop.
             with contextlib.suppress(Exception):  # Of a class of the user.
                 if is_recorded(each):
@@ -229,6 +231,8 @@ class History:
                         first.built.add(id(each))
                     if self._attributes(each) is None and not each.layers:
                         first.empty.add(id(each))
+                elif isinstance(each, types.MethodType):
+                    held.append(each.__self__)
                 elif _is_of_user(type(each)) and id(each) not in first.objects:
                     first.objects[id(each)] = each, {}
                     held += _keep_attributes(

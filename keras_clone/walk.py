@@ -52,6 +52,8 @@ class Walk:
         parts_of: function that returns what else is searched, as `parts_of` does.
 
     # Attributes
+        former: dict {id of an object: dict {name: value}}, attributes with which
+            objects are copied, in place of those that they have now.
         postponed: set, the ids of the leaves that had no replacement yet.
     """
 
@@ -65,6 +67,7 @@ class Walk:
         self._reaching = set()  # The ids of values that hold a leaf.
         self._copies = {}  # {id of a value: its copy}.
         self._replaced = {}  # {id of a leaf: its replacement}, for a call of `map`.
+        self.former = {}
         self.postponed = set()
 
     def map(self, value):
@@ -106,6 +109,10 @@ class Walk:
                     del self._copies[key]
         return new
 
+    def copy_of(self, value):
+        """Returns the copy of an object; None if it was not copied."""
+        return self._copies.get(id(value))
+
     def reaches(self, value):
         """Returns whether a value is a leaf, or is or holds, at any depth, a leaf or
         an object that is copied in any case."""
@@ -126,6 +133,8 @@ class Walk:
                 seen.add(id(each))
                 if self._is_leaf(each):
                     found.append(each)
+                elif id(each) in self.former:
+                    waiting += reversed([*self.former[id(each)].values()])
                 else:
                     waiting += reversed(self._parts_of(each))
         return found
@@ -226,7 +235,8 @@ class Walk:
             raise CannotCopy(f'it holds {describe(value)}, which holds layers or '
                              'weights of the model and cannot be copied')
         self._copies[id(value)] = new = empty_instance(value)
-        for name, each in attributes_of(value):
+        former = self.former.get(id(value))
+        for name, each in attributes_of(value) if former is None else former.items():
             object.__setattr__(new, name, self._mapped(each))
         return new
 

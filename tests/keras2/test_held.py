@@ -142,3 +142,15 @@ def test_clone_has_the_precision_that_its_constructor_has_read():
     clone = assert_cloned(model)
     assert K.floatx() == former
     assert K.dtype(clone.layers[-1].kernel) == 'float64'
+
+
+def test_raises_if_a_clone_would_compute_with_weights_that_it_would_not_have():
+    weights = []
+
+    def keep(weight):
+        weights.append(weight)
+        return K.sum(weight)
+
+    model = chain(lambda: Dense(2, kernel_regularizer=keep))()
+    with pytest.raises(ValueError, match='dense.* would compute with weights'):
+        clone_model(model)
