@@ -308,7 +308,7 @@ class _Cloner(Cloner):
 
     def _check_unused(self, layer, clone, weights):
         """Raises a `ValueError` if the outputs of a clone depend on weights that it
-        has created but would not have."""
+        has created but would not have, or on those of the original instead."""
         self._set_operands(weights)
         nodes = clone._inbound_nodes if weights else []
         known = {id(x) for node in nodes for x in node.input_tensors}
@@ -318,7 +318,9 @@ class _Cloner(Cloner):
             if id(x) not in known:
                 known.add(id(x))
                 pending += _operands(x)
-                if any(self._variable_of(x) is weight for weight in weights):
+                weight = self._variable_of(x)
+                if any(weight is each for each in weights) or (
+                        weight is not None and self._is_original(weight)):
                     raise refusal(layer, 'its clone would compute with weights that '
                                   'it would not have')
 

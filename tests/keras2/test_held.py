@@ -154,3 +154,28 @@ def test_raises_if_a_clone_would_compute_with_weights_that_it_would_not_have():
     model = chain(lambda: Dense(2, kernel_regularizer=keep))()
     with pytest.raises(ValueError, match='dense.* would compute with weights'):
         clone_model(model)
+
+
+WEIGHTS = []
+
+
+def keep_globally(layer, size):
+    WEIGHTS.append(layer.add_weight(
+        name='kernel', shape=(size,), initializer='uniform'))
+
+
+class KeepsGlobally(Holds):
+    """Computes with the weight that a function has put into a global list."""
+
+    def build(self, input_shape):
+        self.held(self, input_shape[-1])
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return inputs * WEIGHTS[-1]
+
+
+def test_raises_if_a_clone_would_compute_with_weights_of_the_original():
+    model = chain(lambda: KeepsGlobally(keep_globally))()
+    with pytest.raises(ValueError, match='would compute with weights'):
+        clone_model(model)
