@@ -540,7 +540,7 @@ class ConfigInOtherUnits(InObject):
 
 class DrawsSeed(Reporting):
     def set(self, rate):
-        self.rate = np.random.randint(100) if rate == 2. else rate
+        self.rate = np.random.randint(3, 100) if rate == 2. else rate
         self.held = types.SimpleNamespace(rate=self.rate + 1)
 
     def call(self, inputs):

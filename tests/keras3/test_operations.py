@@ -55,6 +55,37 @@ def test_clone_has_its_own_operation():
     assert len(operation._inbound_nodes) == 1
 
 
+class Scale(keras.Operation):
+    """Scales its input, and calls a layer that the user may set."""
+
+    layer = None
+
+    def __init__(self, factor):
+        super().__init__()
+        self.factor = factor
+
+    def call(self, inputs):
+        outputs = self.factor * inputs
+        return outputs if self.layer is None else self.layer(outputs)
+
+    def compute_output_spec(self, inputs):
+        return keras.KerasTensor(inputs.shape, inputs.dtype)
+
+
+def test_clone_has_what_was_set_on_an_operation_after_its_call():
+    scale, dense = Scale(2.), layers.Dense(3)
+    dense.build((None, 3))
+    model = model_of(scale)()
+    scale.factor, scale.layer = 3., dense
+    for _ in range(2):
+        clone = clone_model(model)
+        clone.set_weights(model.get_weights())
+        assert clone.operations[-1].layer is not dense
+        clone.operations[-1].layer.set_weights(dense.get_weights())
+        assert_same_outputs(model, clone, np.ones((2, 4, 3)))
+        model = clone
+
+
 def test_clone_of_a_function_has_its_own_layers():
     x, y = keras.Input((3,), name='x'), keras.Input((3,), name='y')
     dense = layers.Dense(3)

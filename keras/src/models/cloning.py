@@ -268,7 +268,7 @@ class _Cloner(Cloner):
         if isinstance(value, SeedGenerator):
             return type(value).from_config(value.get_config())
         if isinstance(value, Metric):
-            return self._new_metric(value)
+            return self.created(value)
         if isinstance(value, BaseOptimizer):
             return self.created(value)
         if isinstance(value, DTypePolicyMap) or _is_backend_variable(value):
@@ -285,14 +285,6 @@ class _Cloner(Cloner):
         variable.regularizer = self.value(value.regularizer)
         variable.constraint = self.value(value.constraint)
         return variable
-
-    def _new_metric(self, metric):
-        try:
-            return self.created(metric)
-        except ValueError:
-            new = copy.deepcopy(metric)
-            new.reset_state()
-            return new
 
     def signature(self, value):
         if not isinstance(value, Variable):
