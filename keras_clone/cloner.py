@@ -206,7 +206,6 @@ class Cloner:
             with contextlib.suppress(Exception):  # It may not take a name.
                 other = _constructed(layer, args, {**kwargs, 'name': name})
                 clone = other if other.name == name else clone
-        keep(clone, args, kwargs)
         return clone
 
     def _replayed_with(self, layer, changed):
@@ -226,8 +225,7 @@ class Cloner:
 
     def _as_released(self, layer, _=None, config=None):
         config = layer.get_config() if config is None else {**config}
-        with state_of(record_of(layer)):
-            return type(layer).from_config(config)
+        return type(layer).from_config(config)
 
     def _replayed_in_scope(self, layer):
         """As `_replayed`, for a constructor that deserializes what it is passed, or

@@ -1,5 +1,6 @@
 """Layers are created again by their constructors, with the same arguments."""
 import builtins
+import contextlib
 import copy
 import gc
 import inspect
@@ -182,6 +183,16 @@ def test_clone_has_its_own_sublayer_that_a_factory_makes():
         def build(self, input_shape):
             self.inner.build(input_shape)
     assert_cloned(chain(lambda: Makes(lambda: layers.Dense(3)))())
+
+
+@contextlib.contextmanager
+def image_data_format(value):
+    former = backend.image_data_format()
+    backend.set_image_data_format(value)
+    try:
+        yield
+    finally:
+        backend.set_image_data_format(former)
 
 
 class HoldsRegistry(Times):
@@ -562,6 +573,20 @@ class Resolves(layers.Layer):
         return {**super().get_config(), 'size': self.size, 'note': self.note}
 
 
+def test_clone_has_a_changed_argument_that_was_passed_by_position():
+    class Takes(InObject):
+        def __init__(self, rate, function, **kwargs):
+            super().__init__(rate, **kwargs)
+            self.apply = lambda inputs: function(self.get() * inputs)
+
+        def call(self, inputs):
+            return self.apply(inputs)
+    layer = Takes(2., lambda inputs: inputs + 1)
+    layer.held.rate = 5
+    model = chain(lambda: layer)()
+    assert_same_outputs(model, clone_model(model))
+
+
 @pytest.mark.parametrize('other', ['', 'build sets another', 'another set later'])
 @pytest.mark.parametrize('layer_class, change', [
     (InObject, lambda layer: setattr(layer.held, 'rate', 5)),
@@ -647,10 +672,7 @@ def test_clone_has_the_setting_of_keras_that_its_constructor_has_read():
             first = backend.image_data_format() == 'channels_first'
             super().__init__(2 if first else 1, **kwargs)
     former = backend.image_data_format()
-    backend.set_image_data_format('channels_first')
-    try:
+    with image_data_format('channels_first'):
         model = chain(Doubles, lambda: layers.Dense(2))()
-    finally:
-        backend.set_image_data_format(former)
     assert_cloned(model)
     assert backend.image_data_format() == former

@@ -109,6 +109,20 @@ class CountsItself(NamesItsParts):
         super().__init__(name=name or 'counted_%d' % self.count, **kwargs)
 
 
+class ReadsIterator(Weighted):
+    """Is created from its config, because its argument can be read only once."""
+
+    def __init__(self, scales=(2.,), **kwargs):
+        super().__init__(**kwargs)
+        self.scale = sum(scales)
+
+    def get_config(self):
+        return {**super().get_config(), 'scales': [self.scale]}
+
+    def call(self, inputs):
+        return self.scale * super().call(inputs)
+
+
 class PassesArgumentsOn(Weighted):
     """All that it gets is for its part."""
 
@@ -137,9 +151,12 @@ class Two(layers.Layer):
 
 @pytest.mark.parametrize('make', [
     Weighted, Selected, Named, WeightedByBuild, Nested, NamesItsParts, CountsItself,
-    ExtendsItsName, Two, lambda: PassesArgumentsOn(2, activation='relu')],
-    ids=lambda make: 'passes arguments on' if make.__name__ == '<lambda>' else (
-        'guard ' + make.__name__))
+    ExtendsItsName, Two, lambda: PassesArgumentsOn(2, activation='relu'),
+    lambda: ReadsIterator(iter([2.]))],
+    ids=['guard Weighted', 'guard Selected', 'guard Named', 'guard WeightedByBuild',
+         'guard Nested', 'guard NamesItsParts', 'guard CountsItself',
+         'guard ExtendsItsName', 'guard Two', 'passes arguments on',
+         'guard ReadsIterator'])
 def test_clones_find_their_parts_by_the_names_that_they_have_stored(make):
     model = chain(make)()
     clone = clone_model(model)
@@ -184,7 +201,9 @@ def test_part_that_the_user_has_renamed_after_its_call_is_renamed_in_the_clone()
     assert clone_model(model).layers[-1].parts[0].name == 'renamed'
 
 
-@pytest.mark.parametrize('make', [Weighted, WeightedByBuild, Nested])
+@pytest.mark.parametrize(
+    'make', [Weighted, WeightedByBuild, Nested, CountsItself],
+    ids=['Weighted', 'WeightedByBuild', 'Nested', 'guard CountsItself'])
 def test_parts_of_a_clone_have_the_names_of_the_original(make):
     model = chain(make)()
     layers_of = [each.layers[-1].parts for each in (model, clone_model(model))]
