@@ -269,13 +269,9 @@ class Cloner:
         new = self._walk.copy_of(value)
         current = dict(attributes_of(new))
         for name, held in attributes_of(value) if new is not None else ():
-            leaves, made = self._leaves(held), current.get(name, MISSING)
-            old = former.get(name, MISSING)
-            if leaves:
-                is_right = self.corresponds(held, leaves, made)
-            else:
-                is_right = made is not MISSING and (
-                    _are_equal(old, held) or not _are_equal(old, made))
+            old, made = former.get(name, MISSING), current.get(name, MISSING)
+            is_right = made is not MISSING and (
+                _are_equal(old, held) or not _are_equal(old, made))
             if not (is_right or self.is_call_result(held)):
                 with contextlib.suppress(CannotCopy):
                     object.__setattr__(new, name, self._unshared(held))
@@ -292,9 +288,6 @@ class Cloner:
             named = each if inspect.isroutine(each) else type(each)
             found.setdefault(getattr(named, '__name__', ''), named)
             if self.is_layer(each):
-                with contextlib.suppress(NotKnown):
-                    arguments = arguments_of(each)
-                    waiting += [arguments.args, arguments.kwargs]
                 waiting += self.attributes(each).values()
             else:
                 waiting += parts_of(each)
@@ -344,16 +337,12 @@ class Cloner:
         for layer, clone in self.pairs if self._walk.postponed else ():
             with contextlib.suppress(NotKnown):
                 keep(clone, *self._arguments(layer))
-        for layer, clone in self.pairs:
-            self.build(layer, clone, is_called=False)
-        self._unsettled.clear()
         for value, former in self._former.values():
             self._complete(value, former)
         for layer, clone in self.pairs:  # The list may grow in the loop.
             self.build(layer, clone, is_called=False)
             if type(clone) is type(layer):
                 names = (self._changed_arguments(layer, clone, vars(layer)) |
-                         self._changes_of(layer, clone) |
                          self._later.get(id(layer), set()))
                 self._set_changes(layer, clone, vars(layer), names)
                 self._match(layer, clone, is_final=True)
@@ -425,7 +414,7 @@ class Cloner:
         new = getattr(clone, name, MISSING)
         is_other = (not _are_equal(value, new) if self.is_array(value) else
                     self._differ(value, new))
-        if is_other and not self.is_call_result(value):
+        if is_other:
             self._set_as_in(layer, clone, name, value, new)
 
     def _changes_of(self, layer, clone):

@@ -587,6 +587,25 @@ def test_clone_has_a_changed_argument_that_was_passed_by_position():
     assert_same_outputs(model, clone_model(model))
 
 
+class Remembers(layers.Layer):
+    def __init__(self, scores=None, **kwargs):
+        super().__init__(**kwargs)
+        self.scores = scores
+
+    def call(self, inputs):
+        self.scores = 2 * inputs
+        return self.scores
+
+    def get_config(self):
+        return {**super().get_config(), 'scores': None}
+
+
+def test_guard_clone_has_the_tensor_that_its_own_call_has_set_for_an_argument():
+    model = chain(Remembers)()
+    layer, clone = model.layers[-1], clone_model(model).layers[-1]
+    assert clone.scores is not None and clone.scores is not layer.scores
+
+
 @pytest.mark.parametrize('other', ['', 'build sets another', 'another set later'])
 @pytest.mark.parametrize('layer_class, change', [
     (InObject, lambda layer: setattr(layer.held, 'rate', 5)),
