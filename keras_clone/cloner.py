@@ -592,21 +592,13 @@ class Cloner:
         if first.was_built and not clone.built and not is_held:
             return  # The layer that holds it will build it.
         current, changed = self.attributes(clone), self._changes_of(layer, clone)
-        is_changed_later = self.computes_anew and any(
-            self._differ(attributes[name], vars(layer).get(name, MISSING))
-            for name in changed if name in attributes)
         for name, value in attributes.items():
             new = current.get(name, MISSING)
             if new is value and type(value) in ATOMS or name in changed:
                 continue
-            if is_changed_later and vars(layer).get(name) is not value and (
-                    is_plain(value) or self.is_array(value)):
-                continue  # The constructor has computed it from the new settings.
             if _is_empty(value) and _are_equal(new, vars(layer).get(name)):
                 continue  # The constructor was passed what `build` has set.
             old = self._leaves(value, objects)
-            if old and self.computes_anew and self._are_replaced(layer, name, old):
-                continue  # The clone has, or will have, only those that it has now.
             if self.corresponds(value, old, new):
                 self._match_objects(value, new, objects)
             else:
@@ -615,11 +607,6 @@ class Cloner:
             for each in old:
                 if id(each) in first.built and id(each) in self.layer_map:
                     self.build_held(each, self.layer_map[id(each)])
-
-    def _are_replaced(self, layer, name, leaves):
-        """Returns whether an attribute of a layer holds others than `leaves` now."""
-        current = self._leaves(vars(layer).get(name))
-        return [*map(id, leaves)] != [*map(id, current)]
 
     def build_held(self, layer, clone):
         """Builds a layer that was built before what holds it was called."""
