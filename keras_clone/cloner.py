@@ -225,7 +225,8 @@ class Cloner:
 
     def _as_released(self, layer, _=None, config=None):
         config = layer.get_config() if config is None else {**config}
-        return type(layer).from_config(config)
+        with state_of(record_of(layer)):
+            return type(layer).from_config(config)
 
     def _replayed_in_scope(self, layer):
         """As `_replayed`, for a constructor that deserializes what it is passed, or

@@ -1,6 +1,5 @@
 """Layers are created again by their constructors, with the same arguments."""
 import builtins
-import contextlib
 import copy
 import gc
 import inspect
@@ -185,16 +184,6 @@ def test_clone_has_its_own_sublayer_that_a_factory_makes():
     assert_cloned(chain(lambda: Makes(lambda: layers.Dense(3)))())
 
 
-@contextlib.contextmanager
-def image_data_format(value):
-    former = backend.image_data_format()
-    backend.set_image_data_format(value)
-    try:
-        yield
-    finally:
-        backend.set_image_data_format(former)
-
-
 class HoldsRegistry(Times):
     """Adds itself to a list that all layers of its class hold."""
 
@@ -223,6 +212,27 @@ def test_guard_clone_does_not_read_an_iterator_again():
             super().__init__(factor if isinstance(factor, float) else next(factor),
                              **kwargs)
     assert clone_of(lambda: Reads(iter([3., 5.]))).factor == 3.
+
+
+@pytest.mark.skipif(not IS_KERAS2, reason='the config of Keras 3 has the type')
+def test_clone_made_from_a_config_has_the_float_type_of_the_original():
+    class Reads(Scaled):
+        def __init__(self, sizes, **kwargs):
+            super().__init__(None, **kwargs)
+            self.size = sum(sizes)
+            self.factor = self.add_weight(
+                name='factor', shape=(self.size,), initializer='ones')
+
+        def get_config(self):
+            return {**layers.Layer.get_config(self), 'sizes': [self.size]}
+    former = backend.floatx()
+    backend.set_floatx('float64')
+    try:
+        model = chain(lambda: Reads(iter([3])))()
+    finally:
+        backend.set_floatx(former)
+    assert [each.dtype for each in clone_model(model).weights] == [
+        each.dtype for each in model.weights]
 
 
 def test_clone_has_the_arguments_that_new_did_not_change():
@@ -573,6 +583,33 @@ class Resolves(layers.Layer):
         return {**super().get_config(), 'size': self.size, 'note': self.note}
 
 
+@pytest.mark.parametrize('other', ['', 'build sets another', 'another set later'])
+@pytest.mark.parametrize('layer_class, change', [
+    (InObject, lambda layer: setattr(layer.held, 'rate', 5)),
+    (InBoth, lambda layer: setattr(layer.held, 'rate', 5)),
+    (ResolvesInConfig, lambda layer: layer.set(5)),
+    (ConfigInOtherUnits, lambda layer: layer.set(5)),
+    (ConfigInOtherUnits, lambda layer: None),
+    (InClosure, lambda layer: layer.change(5.)),
+    (InGlobalTable, lambda layer: layer.set(5.)),
+    (SelectsMethod, lambda layer: layer.select('quintuple')),
+    (DoublesWhatIsSet, lambda layer: setattr(layer, 'rate', 2.5)),
+    (DoublesInSetter, lambda layer: setattr(layer, 'rate', 2.5)),
+    (DrawsSeed, lambda layer: None)],
+    ids=lambda each: getattr(each, '__name__', ''))
+def test_guard_clone_computes_with_a_change_that_only_the_config_tells(
+        layer_class, change, other):
+    name = layer_class.__name__
+    layer = (type(name, (Resolves, layer_class), {}) if other else layer_class)()
+    change(layer)
+    model = chain(lambda: layer)()
+    if other == 'another set later':
+        layer.note = 'set later'
+    clone = clone_model(clone_model(model))
+    np.testing.assert_allclose(clone.predict(ONES), model.predict(ONES))
+    assert clone.layers[1].get_config() == layer.get_config()
+
+
 def test_clone_has_a_changed_argument_that_was_passed_by_position():
     class Takes(InObject):
         def __init__(self, rate, function, **kwargs):
@@ -604,33 +641,6 @@ def test_guard_clone_has_the_tensor_that_its_own_call_has_set_for_an_argument():
     model = chain(Remembers)()
     layer, clone = model.layers[-1], clone_model(model).layers[-1]
     assert clone.scores is not None and clone.scores is not layer.scores
-
-
-@pytest.mark.parametrize('other', ['', 'build sets another', 'another set later'])
-@pytest.mark.parametrize('layer_class, change', [
-    (InObject, lambda layer: setattr(layer.held, 'rate', 5)),
-    (InBoth, lambda layer: setattr(layer.held, 'rate', 5)),
-    (ResolvesInConfig, lambda layer: layer.set(5)),
-    (ConfigInOtherUnits, lambda layer: layer.set(5)),
-    (ConfigInOtherUnits, lambda layer: None),
-    (InClosure, lambda layer: layer.change(5.)),
-    (InGlobalTable, lambda layer: layer.set(5.)),
-    (SelectsMethod, lambda layer: layer.select('quintuple')),
-    (DoublesWhatIsSet, lambda layer: setattr(layer, 'rate', 2.5)),
-    (DoublesInSetter, lambda layer: setattr(layer, 'rate', 2.5)),
-    (DrawsSeed, lambda layer: None)],
-    ids=lambda each: getattr(each, '__name__', ''))
-def test_guard_clone_computes_with_a_change_that_only_the_config_tells(
-        layer_class, change, other):
-    name = layer_class.__name__
-    layer = (type(name, (Resolves, layer_class), {}) if other else layer_class)()
-    change(layer)
-    model = chain(lambda: layer)()
-    if other == 'another set later':
-        layer.note = 'set later'
-    clone = clone_model(clone_model(model))
-    np.testing.assert_allclose(clone.predict(ONES), model.predict(ONES))
-    assert clone.layers[1].get_config() == layer.get_config()
 
 
 class Vocabulary(layers.Layer):
@@ -691,7 +701,10 @@ def test_clone_has_the_setting_of_keras_that_its_constructor_has_read():
             first = backend.image_data_format() == 'channels_first'
             super().__init__(2 if first else 1, **kwargs)
     former = backend.image_data_format()
-    with image_data_format('channels_first'):
+    backend.set_image_data_format('channels_first')
+    try:
         model = chain(Doubles, lambda: layers.Dense(2))()
+    finally:
+        backend.set_image_data_format(former)
     assert_cloned(model)
     assert backend.image_data_format() == former

@@ -10,7 +10,7 @@ from keras.models import clone_model
 
 from custom_objects import Holder, Holds, PullTo, Times
 from major_versions import (
-    ONES, RELEASE, after_dense, assert_cloned, assert_same_outputs, chain,
+    ONES, RELEASE, WithInner, after_dense, assert_cloned, assert_same_outputs, chain,
     outputs_of)
 
 
@@ -202,22 +202,10 @@ def test_clone_does_not_track_a_model_that_its_original_does_not_track():
                                outputs_of(features, ONES))
 
 
-class HasProjection(layers.Layer):
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.projection = layers.Dense(3)
-
-    def build(self, input_shape):
-        self.projection.build(input_shape)
-
-    def call(self, inputs):
-        return self.projection(inputs)
-
-
 def test_clone_computes_with_a_layer_set_in_place_of_the_one_that_keras_tracks():
-    model, other = chain(HasProjection)(), layers.Dense(3)
+    model, other = chain(lambda: WithInner(layers.Dense(3)))(), layers.Dense(3)
     other.build((None, 3))
-    object.__setattr__(model.layers[-1], 'projection', other)
+    object.__setattr__(model.layers[-1], 'inner', other)
     clone = clone_model(model)
     clone.set_weights(model.get_weights())
     assert_same_outputs(model, clone)

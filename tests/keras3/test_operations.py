@@ -55,7 +55,7 @@ def test_clone_has_its_own_operation():
     assert len(operation._inbound_nodes) == 1
 
 
-class Scale(keras.Operation):
+class ScaleOperation(keras.Operation):
     """Scales its input, and calls a layer that the user may set."""
 
     layer = None
@@ -73,7 +73,7 @@ class Scale(keras.Operation):
 
 
 def test_clone_has_what_was_set_on_an_operation_after_its_call():
-    scale, dense = Scale(2.), layers.Dense(3)
+    scale, dense = ScaleOperation(2.), layers.Dense(3)
     dense.build((None, 3))
     model = model_of(scale)()
     scale.factor, scale.layer = 3., dense
