@@ -225,3 +225,28 @@ class Widens(layers.Layer):
 
 def test_clone_has_the_argument_that_build_has_changed():
     assert_cloned(chain(Widens)())
+
+
+class HasKernel(layers.Layer):
+    """Its `build` sets an attribute that has the name of an argument."""
+
+    def __init__(self, kernel=None, **kwargs):
+        super().__init__(**kwargs)
+        self.kernel = kernel
+
+    def build(self, input_shape):
+        self.kernel = self.add_weight(
+            name='kernel', shape=input_shape[-1:], initializer='ones')
+        super().build(input_shape)
+
+    def call(self, inputs):
+        return inputs * self.kernel
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+def test_guard_clone_of_a_layer_that_was_built_before_has_its_own_weight():
+    layer = HasKernel()
+    layer.build((None, 3))
+    assert_cloned(chain(lambda: layer)())
