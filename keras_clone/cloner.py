@@ -709,8 +709,8 @@ class Cloner:
         return type(value) is not type(new) and not self._is_replaced(value)
 
     def _match_objects(self, value, new, known=None, depth=0):
-        """Sets the numbers and arrays in which an object or a container that a layer
-        holds differs from the one that the constructor of its clone has created.
+        """Sets the numbers, arrays and functions in which an object or a container that
+        a layer holds differs from the one that the constructor of its clone has created.
 
         # Arguments
             known: None or a dict in the format of `FirstCall.objects`: no other
@@ -739,10 +739,10 @@ class Cloner:
             other = current.get(key, MISSING)
             if other is MISSING and isinstance(value, CONTAINERS):
                 continue  # The keys are specific to the layer, e.g. its parts.
-            if not (type(old) in _NUMBERS or self.is_array(old) or other is MISSING):
+            is_value = isinstance(old, FUNCTIONS) or type(old) in _NUMBERS
+            if not (is_value or self.is_array(old) or other is MISSING):
                 self._match_objects(old, other, known, depth + 1)
-            elif set_item and not (
-                    _are_equal(old, other) or self.is_call_result(old)):
+            elif set_item and _differs(old, other) and not self.is_call_result(old):
                 with contextlib.suppress(CannotCopy):
                     set_item(key, self._unshared(old))
 
@@ -1030,6 +1030,13 @@ def _was_changed(value, new):
     return any(map(_was_changed, value, new))
 
 
+def _differs(value, other):
+    """Returns whether two numbers, arrays or functions differ."""
+    if isinstance(value, FUNCTIONS):
+        return _is_other_function(value, other)
+    return not _are_equal(value, other)
+
+
 def _is_other_function(function, other):
     """Returns whether two functions have other code, or hold other numbers."""
     if type(function) is not type(other):
@@ -1037,8 +1044,8 @@ def _is_other_function(function, other):
     if isinstance(function, types.MethodType):
         return function.__func__ is not other.__func__
     if isinstance(function, types.FunctionType):
-        held = [[content_of(cell) for cell in each.__closure__ or ()]
-                for each in (function, other)]
+        held = [[*map(content_of, each.__closure__ or ()), *(each.__defaults__ or ()),
+                 *(each.__kwdefaults__ or {}).values()] for each in (function, other)]
         is_other = function.__code__ is not other.__code__
     else:
         held = [[*each.args, *each.keywords.values()] for each in (function, other)]

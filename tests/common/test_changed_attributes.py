@@ -18,11 +18,11 @@ class Scaler:
     of_class = RaisesIfAsked()
 
     def __init__(self, factor):
-        self.factor = factor
+        self.factor, self.function = factor, doubled
         self.number = next(self.numbers)
 
     def __call__(self, x):
-        return self.factor * x
+        return self.function(self.factor * x)
 
 
 def doubled(x):
@@ -33,16 +33,21 @@ def tripled(x):
     return 3 * x
 
 
+def times(factor):
+    return lambda x, *, factor=factor: factor * x
+
+
 class AppliesInOrder(layers.Layer):
     """Applies functions and objects that its constructor chooses."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self.functions = [doubled]
+        self.function, self.functions = times(4.), [doubled]
         self.scaler, self.scalers = Scaler(1.), [Scaler(1.)]
 
     def call(self, inputs):
-        for function in [*self.functions, self.scaler, *self.scalers]:
+        for function in [
+                self.function, *self.functions, self.scaler, *self.scalers]:
             inputs = function(inputs)
         return inputs
 
@@ -51,6 +56,13 @@ class AppliesInOrder(layers.Layer):
 
 
 CHANGES = {
+    'another function': lambda layer: setattr(layer, 'function', tripled),
+    'another default of a function':
+        lambda layer: setattr(layer, 'function', times(3.)),
+    'another function in a list':
+        lambda layer: layer.functions.__setitem__(0, tripled),
+    'another function of an object':
+        lambda layer: setattr(layer.scaler, 'function', tripled),
     'more functions': lambda layer: setattr(layer, 'functions', [doubled, tripled]),
     'more objects': lambda layer: layer.scalers.append(Scaler(3.)),
     'another object': lambda layer: setattr(layer, 'scaler', Scaler(5.)),
