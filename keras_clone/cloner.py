@@ -709,8 +709,8 @@ class Cloner:
         return type(value) is not type(new) and not self._is_replaced(value)
 
     def _match_objects(self, value, new, known=None, depth=0):
-        """Sets the numbers, arrays and functions in which an object or a container that
-        a layer holds differs from the one that the constructor of its clone has created.
+        """Sets the numbers, arrays and functions in which an object or a container
+        that a layer holds differs from the one that its clone has created.
 
         # Arguments
             known: None or a dict in the format of `FirstCall.objects`: no other
@@ -739,8 +739,9 @@ class Cloner:
             other = current.get(key, MISSING)
             if other is MISSING and isinstance(value, CONTAINERS):
                 continue  # The keys are specific to the layer, e.g. its parts.
-            is_value = isinstance(old, FUNCTIONS) or type(old) in _NUMBERS
-            if not (is_value or self.is_array(old) or other is MISSING):
+            is_value = (type(old) in _NUMBERS or isinstance(old, FUNCTIONS) or
+                        self.is_array(old))
+            if not (is_value or other is MISSING):
                 self._match_objects(old, other, known, depth + 1)
             elif set_item and _differs(old, other) and not self.is_call_result(old):
                 with contextlib.suppress(CannotCopy):
@@ -1044,8 +1045,9 @@ def _is_other_function(function, other):
     if isinstance(function, types.MethodType):
         return function.__func__ is not other.__func__
     if isinstance(function, types.FunctionType):
-        held = [[*map(content_of, each.__closure__ or ()), *(each.__defaults__ or ()),
-                 *(each.__kwdefaults__ or {}).values()] for each in (function, other)]
+        held = [[*map(content_of, each.__closure__ or ()),
+                 *(each.__defaults__ or ()), *(each.__kwdefaults__ or {}).values()]
+                for each in (function, other)]
         is_other = function.__code__ is not other.__code__
     else:
         held = [[*each.args, *each.keywords.values()] for each in (function, other)]

@@ -234,6 +234,25 @@ def test_guard_clone_builds_a_layer_that_it_does_not_call():
         w.shape for w in model.weights]
 
 
+class BuildsDense(layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = layers.Dense(1)
+
+    def build(self, input_shape):
+        self.dense.build(input_shape)
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+
+def test_clone_has_a_setting_that_was_changed_before_the_user_built_the_layer():
+    layer = BuildsDense()
+    layer.dense.units = 2
+    layer.build((None, 3))
+    assert_cloned(chain(lambda: layer)())
+
+
 class HasBlock(Times):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
