@@ -137,51 +137,30 @@ class Cloner:
     def created(self, layer):
         """Returns a new layer, created as the original was: by its constructor.
 
-        If its settings have changed since, the constructor is called with those that
-        the user has left. If that does not suffice, but the config does, it is
-        created from the config.
+        If its config tells that the user has changed its settings since, they are
+        passed to the constructor or, if that does not suffice, to `from_config`.
         """
         config = self._config_of(layer)
-        clone, changed = None, self._changed_data(layer, config)
-        if changed:
-            clone = self._created_as_now(
-                layer, config, changed, [self._replayed_with])
-        if clone is None:
-            first = self._first_created(layer)
-            changed = self._changed_settings(layer, first, config)
-            clone = self._created_as_now(
-                layer, config, self._current(layer, changed, config),
-                [self._replayed_with, functools.partial(
-                    self._as_released, config=config)] if changed else [], first)
-        self._changes[id(clone)] = clone, {*changed}
+        clone = self._first_created(layer, self._changed_data(layer, config))
+        differing = self._differing_from(config, clone)
+        for create in (self._replayed, self._replayed_with, self._as_released):
+            with contextlib.suppress(Exception):
+                other = create(layer, config, differing) if differing else clone
+                remaining = self._differing_from(config, other)
+                if remaining < differing:
+                    clone, differing = other, remaining
         _set_name(layer, clone)
         return clone
 
-    def _created_as_now(self, layer, config, current, ways, default=None):
-        """Returns a new layer with the settings of the original.
+    def _first_created(self, layer, changed):
+        """As `created`, in the first way that raises no exception.
 
         # Arguments
-            config: see `_config_of`.
-            current: dict {name: value}, the settings that have changed.
-            ways: list of functions that create a layer, called with the layer and
-                `current`.
-            default: what is returned if all create a layer with other settings,
-                unless more keys of the config are right in the last one.
+            changed: see `_changed_data`.
         """
-        clone = default
-        for create in ways:
-            with contextlib.suppress(Exception):
-                clone = create(layer, current)
-                if not self._changed_settings(layer, clone, config):
-                    return clone
-        if default is None or clone is default or config is None:
-            return default
-        keys = self._changed_keys(clone, config)
-        return clone if keys < self._changed_keys(default, config) else default
-
-    def _first_created(self, layer):
         errors = []
-        for create in (self._replayed, self._as_released, self._replayed_in_scope):
+        for create in (functools.partial(self._replayed, changed=changed),
+                       self._as_released, self._replayed_in_scope):
             try:
                 clone = create(layer)
                 if clone is layer or id(clone) in self._clones:
@@ -196,10 +175,15 @@ class Cloner:
                 layer.name, type(layer).__name__, *map(_summary, errors))
         ) from errors[0]
 
-    def _replayed(self, layer, args=None, kwargs=None):
-        """Returns a new layer: its class is called with the same arguments."""
-        if args is None:
-            args, kwargs = self._arguments(layer)
+    def _replayed(self, layer, *_, changed=()):
+        """Returns a new layer: its class is called with the same arguments.
+
+        # Arguments
+            changed: dict {name: value}, other values for some of them.
+        """
+        args, kwargs = self._arguments(layer)
+        if changed:
+            args, kwargs = _with_changed(type(layer), args, kwargs, changed)
         clone, name = _constructed(layer, args, kwargs), _first_name(layer)
         if getattr(clone, 'name', name) != name:
             # The user has renamed it, or the constructor makes names by a counter.
@@ -208,22 +192,12 @@ class Cloner:
                 clone = other if other.name == name else clone
         return clone
 
-    def _replayed_with(self, layer, changed):
-        """As `_replayed`, with other values for some arguments.
+    def _replayed_with(self, layer, config, names):
+        """As `_replayed`, with what the user has left of some settings."""
+        changed = self._current(layer, names, config)
+        return self._replayed(layer, changed=changed)
 
-        # Arguments
-            changed: dict {name: value}.
-        """
-        args, kwargs = self._arguments(layer)
-        defaults, takes_any = parameters_of(type(layer))
-        names = [*defaults]
-        passed = [changed.get(name, value) for name, value in zip(names, args)]
-        kwargs.update({
-            name: value for name, value in changed.items()
-            if name in names[len(args):] or takes_any and name not in names})
-        return self._replayed(layer, (*passed, *args[len(names):]), kwargs)
-
-    def _as_released(self, layer, _=None, config=None):
+    def _as_released(self, layer, config=None, _=None):
         config = layer.get_config() if config is None else {**config}
         with state_of(record_of(layer)):
             return type(layer).from_config(config)
@@ -419,9 +393,11 @@ class Cloner:
             self._set_as_in(layer, clone, name, value, new)
 
     def _changes_of(self, layer, clone):
-        """Returns the names of the settings in which a new layer differed."""
+        """Returns the names of the arguments, kept as attributes, in which a new
+        layer differed."""
         if id(clone) not in self._changes:
-            changed = self._changed_settings(layer, clone, self._config_of(layer))
+            changed = self._changed_arguments(
+                layer, clone, self._left_by_user(layer))
             self._changes[id(clone)] = clone, changed
         return self._changes[id(clone)][1]
 
@@ -458,33 +434,17 @@ class Cloner:
                 current[name] = self._unshared(value)
         return current
 
-    def _changed_settings(self, layer, clone, config):
-        """Returns the names of the arguments, and the keys of the config, in which
-        a new layer differs from the original."""
-        changed = self._changed_arguments(layer, clone, self._left_by_user(layer))
-        if config is not None:
-            changed |= self._changed_keys(clone, config)
-        return changed
-
     def _changed_data(self, layer, config):
-        """Returns the arguments that are other plain data now, of the same type.
-
-        This is known before a new layer is created.
-
-        # Returns
-            A dict {name: value}.
-        """
-        if self.is_graph(layer):
-            return {}
-        current = self._left_by_user(layer) if config is None else config
+        """Returns the arguments that are other plain data in the config, of the same
+        type, as a dict {name: value}."""
         with contextlib.suppress(NotKnown):
             arguments, (passed, _) = arguments_of(layer), parameters_of(type(layer))
             passed = {**passed, **dict(zip(passed, arguments.args)),
                       **arguments.kwargs}
-            return {name: current[name] for name, value in passed.items()
+            return {name: config[name] for name, value in passed.items()
                     if type(value) in ATOMS and name not in _NO_SETTINGS and
-                    type(current.get(name, MISSING)) is type(value) and
-                    not _are_equal(current[name], value)}
+                    type(config.get(name, MISSING)) is type(value) and
+                    not _are_equal(config[name], value)} if config else {}
         return {}
 
     def _left_by_user(self, layer):
@@ -528,15 +488,15 @@ class Cloner:
                 name not in _NO_SETTINGS and
                 self._differ(held[name], new.get(name, MISSING))}
 
-    def _changed_keys(self, clone, config):
-        """Returns the keys in which the config of a new layer differs: all of them
-        if it has no config."""
+    def _differing_from(self, config, clone):
+        """Returns the keys of a config in which that of a new layer differs: all if
+        it has none, no keys if it is not known."""
         try:
-            new = clone.get_config()
-            changed = self._differing_keys(config, new)
-            if changed:  # Some differ whenever they are asked for.
-                changed -= self._differing_keys(new, clone.get_config())
-            return changed
+            new = clone.get_config() if config else {}
+            differing = self._differing_keys(config or {}, new)
+            if differing:  # Some differ whenever they are asked for.
+                differing -= self._differing_keys(new, clone.get_config())
+            return differing
         except Exception:
             return {*config} - _NO_SETTINGS
 
@@ -978,6 +938,16 @@ def _constructed(layer, args, kwargs):
     with state_of(record_of(layer)):
         # From copies: the constructor may change containers.
         return type(layer)(*copied(args), **copied(kwargs))
+
+
+def _with_changed(cls, args, kwargs, changed):
+    """Returns the arguments of a constructor, with other values for some of them."""
+    defaults, takes_any = parameters_of(cls)
+    names = [*defaults]
+    passed = [changed.get(name, value) for name, value in zip(names, args)]
+    others = {name: value for name, value in changed.items()
+              if name in names[len(args):] or takes_any and name not in names}
+    return (*passed, *args[len(names):]), {**kwargs, **others}
 
 
 def _first_name(layer):
