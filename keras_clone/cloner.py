@@ -94,7 +94,7 @@ class Cloner:
         self._pending = set()  # The ids of layers that are being created.
         self._searched = set()  # The ids of layers that are searched for a variable.
         self._changes = {}  # {id of a clone: (clone, names of changed settings)}.
-        self._later = {}  # {id of a layer: names of settings that changed later}.
+        self._configs = {}  # {id of a layer: see `_config_of`}.
         self._held = {}  # {id of a layer: see `_held_by`}.
         self._empty = set()  # The ids of models that were filled by a call.
         self._unsettled = []  # Pairs whose clones still have to be built.
@@ -317,9 +317,9 @@ class Cloner:
         for layer, clone in self.pairs:  # The list may grow in the loop.
             self.build(layer, clone, is_called=False)
             if type(clone) is type(layer):
-                names = (self._changed_arguments(layer, clone, vars(layer)) |
-                         self._later.get(id(layer), set()))
-                self._set_changes(layer, clone, vars(layer), names)
+                self._set_changes(layer, clone, vars(layer),
+                                  self._changes_of(layer, clone) |
+                                  self._changed_later(layer))
                 self._match(layer, clone, is_final=True)
         for layer, clone in self.pairs:
             if type(clone) is type(layer):
@@ -393,13 +393,29 @@ class Cloner:
             self._set_as_in(layer, clone, name, value, new)
 
     def _changes_of(self, layer, clone):
-        """Returns the names of the arguments, kept as attributes, in which a new
-        layer differed."""
+        """Returns the names of the settings, kept as attributes, in which a new layer
+        differed from what the user has left."""
         if id(clone) not in self._changes:
-            changed = self._changed_arguments(
-                layer, clone, self._left_by_user(layer))
-            self._changes[id(clone)] = clone, changed
+            left, new = self._left_by_user(layer), vars(clone)
+            self._changes[id(clone)] = clone, {
+                name for name in self._settings_of(layer)
+                if name in left and left[name] is not new.get(name, MISSING) and
+                self._differ(left[name], new.get(name, MISSING))}
         return self._changes[id(clone)][1]
+
+    def _changed_later(self, layer):
+        """Returns the names of the settings, kept as attributes, that have changed
+        since the user has left the layer."""
+        held, left = vars(layer), self._left_by_user(layer)
+        return {name for name in self._settings_of(layer)
+                if name in held and held[name] is not left[name]}
+
+    def _settings_of(self, layer):
+        """Returns the names of what a constructor takes, or its config contains."""
+        if self.is_graph(layer):
+            return set()
+        arguments = {*parameters_of(type(layer))[0]}
+        return (arguments | {*(self._config_of(layer) or ())}) - _NO_SETTINGS
 
     def _config_of(self, layer):
         """Returns the config that a layer had when `_left_by_user`, as far as is
@@ -407,16 +423,18 @@ class Cloner:
 
         A key that has the value of the attribute of its name had it then as well.
         """
-        if self.is_graph(layer) or self._keeps_arguments(layer):
-            return None
-        with contextlib.suppress(Exception):
-            config, held = layer.get_config(), vars(layer)
-            left = self._left_by_user(layer)
-            later = self._later[id(layer)] = {
-                name for name, value in config.items()
-                if name in held and left[name] is not held[name] and
-                _are_equal(value, held[name])}
-            return {**config, **{name: left[name] for name in later}}
+        if id(layer) not in self._configs:
+            self._configs[id(layer)] = None
+            with contextlib.suppress(Exception):
+                if not (self.is_graph(layer) or self._keeps_arguments(layer)):
+                    config, held = layer.get_config(), vars(layer)
+                    left = self._left_by_user(layer)
+                    self._configs[id(layer)] = {
+                        name: left[name] if name in held and
+                        left[name] is not held[name] and
+                        _are_equal(value, held[name]) else value
+                        for name, value in config.items()}
+        return self._configs[id(layer)]
 
     def _current(self, layer, names, config):
         """Returns the values of settings that a constructor can be called with.
@@ -437,6 +455,8 @@ class Cloner:
     def _changed_data(self, layer, config):
         """Returns the arguments that are other plain data in the config, of the same
         type, as a dict {name: value}."""
+        if config is None:
+            return {}
         with contextlib.suppress(NotKnown):
             arguments, (passed, _) = arguments_of(layer), parameters_of(type(layer))
             passed = {**passed, **dict(zip(passed, arguments.args)),
@@ -444,7 +464,7 @@ class Cloner:
             return {name: config[name] for name, value in passed.items()
                     if type(value) in ATOMS and name not in _NO_SETTINGS and
                     type(config.get(name, MISSING)) is type(value) and
-                    not _are_equal(config[name], value)} if config else {}
+                    not _are_equal(config[name], value)}
         return {}
 
     def _left_by_user(self, layer):
@@ -474,26 +494,14 @@ class Cloner:
             name in vars(layer) or name in _NO_SETTINGS
             for name in parameters_of(type(layer))[0])
 
-    def _changed_arguments(self, layer, clone, held):
-        """Returns the arguments, kept as attributes, that differ.
-
-        # Arguments
-            held: dict {name: value}, the attributes of the layer, now or before.
-        """
-        if self.is_graph(layer):
-            return set()
-        new = vars(clone)
-        return {name for name in parameters_of(type(layer))[0]
-                if name in held and held[name] is not new.get(name, MISSING) and
-                name not in _NO_SETTINGS and
-                self._differ(held[name], new.get(name, MISSING))}
-
     def _differing_from(self, config, clone):
         """Returns the keys of a config in which that of a new layer differs: all if
         it has none, no keys if it is not known."""
+        if config is None:
+            return set()
         try:
-            new = clone.get_config() if config else {}
-            differing = self._differing_keys(config or {}, new)
+            new = clone.get_config()
+            differing = self._differing_keys(config, new)
             if differing:  # Some differ whenever they are asked for.
                 differing -= self._differing_keys(new, clone.get_config())
             return differing
@@ -616,6 +624,8 @@ class Cloner:
             value, new: the attribute of the layer and that of the clone.
             old: the `_leaves` of `value`.
         """
+        if value is new and not old:
+            return not self._holds_postponed(new)
         is_pair = self._are_pairs(old, self._leaves(new))
         return is_pair and not (
             self._holds_postponed(new) or self._is_other(value, new))

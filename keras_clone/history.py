@@ -306,6 +306,8 @@ def number_of_call(node):
 
 def is_changed(former, value):
     """Returns whether an attribute differs from what was kept of it."""
+    if value is former:
+        return False
     if type(former) is LargeArray:
         former = former()  # Its numbers are not compared at each call.
     with contextlib.suppress(Exception):  # Of a class of the user, or the backend.
@@ -341,10 +343,10 @@ def _keep_attributes(current, kept):
     list."""
     found = []
     for name, value in list(current.items()):
+        if type(value) in ATOMS:
+            kept[name] = value
+            continue
         with contextlib.suppress(Exception):  # Of a class of the user.
-            if type(value) in ATOMS:
-                kept[name] = value
-                continue
             kept[name] = _kept_attribute(value)
             found += [] if _is_long(value) else leaves(value)
     return found

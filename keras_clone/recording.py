@@ -20,6 +20,7 @@ from keras_clone.walk import unwrapped
 RECORD = '_clone_record'  # The only attribute that is set on layers.
 _DICTS = {dict, OrderedDict, defaultdict, Counter}
 _COLLECTIONS = {list, tuple, set, deque}
+_CONTAINERS = _DICTS | _COLLECTIONS
 _LARGE = 2 ** 16  # Bytes. Larger arrays are not kept alive.
 # For each part of the global state of Keras that constructors and `build` depend on,
 # the function that returns it, and one that returns a context with another value.
@@ -264,6 +265,8 @@ def _builtin(cls):
 
 def leaves(value):
     """Returns what nested containers hold, as a list, without plain data."""
+    if _builtin(type(unwrapped(value))) not in _CONTAINERS:
+        return [] if type(value) in ATOMS else [value]
     found = []
     with contextlib.suppress(Exception):  # It contains itself.
         copied(value, lambda each: found.append(each) or each)

@@ -314,7 +314,7 @@ def _names(code):
 
 def unwrapped(value):
     """Returns the container inside a wrapper by which TensorFlow tracks it."""
-    if _package(type(value)).startswith('tensorflow'):
+    if _is_of_tensorflow(type(value)):
         wrapped = getattr(value, '__wrapped__', value)
         if isinstance(wrapped, (list, tuple, dict)):
             return wrapped
@@ -325,6 +325,11 @@ def unwrapped(value):
 def _package(cls):
     """Returns the name of the package that defines a class."""
     return str(cls.__module__).split('.')[0]
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_of_tensorflow(cls):
+    return _package(cls).startswith('tensorflow')
 
 
 def holds_atoms(container):
