@@ -141,11 +141,15 @@ class Cloner:
         passed to the constructor or, if that does not suffice, to `from_config`.
         """
         config = self._config_of(layer)
-        clone = self._first_created(layer, self._changed_data(layer, config))
+        changed = self._changed_data(layer, config)
+        clone = self._first_created(layer, changed)
         differing = self._differing_from(config, clone)
-        for create in (self._replayed, self._replayed_with, self._as_released):
+        ways = [self._replayed] if changed else []
+        for create in (*ways, self._replayed_with, self._as_released):
+            if not differing:
+                break
             with contextlib.suppress(Exception):
-                other = create(layer, config, differing) if differing else clone
+                other = create(layer, config, differing)
                 remaining = self._differing_from(config, other)
                 if remaining < differing:
                     clone, differing = other, remaining
