@@ -144,12 +144,14 @@ class Cloner:
         changed = self._changed_data(layer, config)
         clone = self._first_created(layer, changed)
         differing = self._differing_from(config, clone)
-        ways = [self._replayed] if changed else []
-        for create in (*ways, self._replayed_with, self._as_released):
+        ways = [
+            lambda: self._replayed(layer, self._current(layer, differing, config)),
+            lambda: self._as_released(layer, config)]
+        for create in [lambda: self._replayed(layer), *ways] if changed else ways:
             if not differing:
                 break
             with contextlib.suppress(Exception):
-                other = create(layer, config, differing)
+                other = create()
                 remaining = self._differing_from(config, other)
                 if remaining < differing:
                     clone, differing = other, remaining
@@ -163,10 +165,11 @@ class Cloner:
             changed: see `_changed_data`.
         """
         errors = []
-        for create in (functools.partial(self._replayed, changed=changed),
-                       self._as_released, self._replayed_in_scope):
+        for create in (lambda: self._replayed(layer, changed),
+                       lambda: self._as_released(layer),
+                       lambda: self._replayed_in_scope(layer)):
             try:
-                clone = create(layer)
+                clone = create()
                 if clone is layer or id(clone) in self._clones:
                     raise ValueError('its class returns an existing layer')
                 return clone
@@ -179,7 +182,7 @@ class Cloner:
                 layer.name, type(layer).__name__, *map(_summary, errors))
         ) from errors[0]
 
-    def _replayed(self, layer, *_, changed=()):
+    def _replayed(self, layer, changed=()):
         """Returns a new layer: its class is called with the same arguments.
 
         # Arguments
@@ -196,12 +199,7 @@ class Cloner:
                 clone = other if other.name == name else clone
         return clone
 
-    def _replayed_with(self, layer, config, names):
-        """As `_replayed`, with what the user has left of some settings."""
-        changed = self._current(layer, names, config)
-        return self._replayed(layer, changed=changed)
-
-    def _as_released(self, layer, config=None, _=None):
+    def _as_released(self, layer, config=None):
         config = layer.get_config() if config is None else {**config}
         with state_of(record_of(layer)):
             return type(layer).from_config(config)
@@ -382,9 +380,9 @@ class Cloner:
             names: set of the names of the settings.
         """
         for name in names:
-            if _is_attribute(layer, name):
+            value = _setting(layer, held, name)
+            if value is not MISSING:
                 with contextlib.suppress(AttributeError):  # A property to be read.
-                    value = held[name] if name in held else getattr(layer, name)
                     self._set_if_other(layer, clone, name, value)
 
     def _set_if_other(self, layer, clone, name, value):
@@ -397,14 +395,16 @@ class Cloner:
             self._set_as_in(layer, clone, name, value, new)
 
     def _changes_of(self, layer, clone):
-        """Returns the names of the settings, kept as attributes, in which a new layer
-        differed from what the user has left."""
+        """Returns the names of the settings in which a new layer differed from what
+        the user has left."""
         if id(clone) not in self._changes:
-            left, new = self._left_by_user(layer), vars(clone)
-            self._changes[id(clone)] = clone, {
-                name for name in self._settings_of(layer)
-                if name in left and left[name] is not new.get(name, MISSING) and
-                self._differ(left[name], new.get(name, MISSING))}
+            left, new, changed = self._left_by_user(layer), vars(clone), set()
+            for name in self._settings_of(layer):
+                value = _setting(layer, left, name)
+                other = _setting(clone, new, name)
+                if value is not MISSING and self._differ(value, other):
+                    changed.add(name)
+            self._changes[id(clone)] = clone, changed
         return self._changes[id(clone)][1]
 
     def _changed_later(self, layer):
@@ -980,9 +980,17 @@ def refusal(layer, reason):
         layer.name, type(layer).__name__, reason))
 
 
-def _is_attribute(layer, name):
-    return name in vars(layer) or isinstance(
-        getattr(type(layer), name, None), property)
+def _setting(layer, held, name):
+    """Returns a setting that is kept as an attribute, or is a property.
+
+    # Arguments
+        held: dict {name: value}, the attributes of the layer, now or before.
+    """
+    if name in held or not isinstance(getattr(type(layer), name, None), property):
+        return held.get(name, MISSING)
+    with contextlib.suppress(Exception):  # It may exist only once it is built.
+        return getattr(layer, name)
+    return MISSING
 
 
 def _is_empty(value):

@@ -283,13 +283,18 @@ class TimesSetting(layers.Layer):
         return {**super().get_config(), 'times': self.times}
 
 
-class CreatesTimesSetting(WithInner):
-    def __init__(self, **kwargs):
-        super().__init__(TimesSetting(), **kwargs)
+class TimesProperty(TimesSetting):
+    times = property(lambda self: self.kept,
+                     lambda self, value: setattr(self, 'kept', value))
 
 
-def test_clone_has_a_number_in_the_config_of_a_sublayer_that_the_user_has_set():
-    layer = CreatesTimesSetting()
+@pytest.mark.parametrize('layer_class', [TimesSetting, TimesProperty])
+def test_clone_has_a_setting_of_a_sublayer_that_only_its_config_names(layer_class):
+    class CreatesSublayer(WithInner):
+        def __init__(self, **kwargs):
+            super().__init__(layer_class(), **kwargs)
+
+    layer = CreatesSublayer()
     layer.inner.times = 5
     model = chain(lambda: layer)()
     assert_same_outputs(model, clone_model(clone_model(model)))
