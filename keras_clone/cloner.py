@@ -465,10 +465,12 @@ class Cloner:
             arguments, (passed, _) = arguments_of(layer), parameters_of(type(layer))
             passed = {**passed, **dict(zip(passed, arguments.args)),
                       **arguments.kwargs}
+            left = self._left_by_user(layer)
             return {name: config[name] for name, value in passed.items()
                     if type(value) in ATOMS and name not in _NO_SETTINGS and
                     type(config.get(name, MISSING)) is type(value) and
-                    not _are_equal(config[name], value)}
+                    not _are_equal(config[name], value) and
+                    not _are_equal(left.get(name, MISSING), value)}
         return {}
 
     def _left_by_user(self, layer):

@@ -298,3 +298,22 @@ def test_clone_has_a_setting_of_a_sublayer_that_only_its_config_names(layer_clas
     layer.inner.times = 5
     model = chain(lambda: layer)()
     assert_same_outputs(model, clone_model(clone_model(model)))
+
+
+class OtherInConfig(TimesSetting):
+    """Its config has another number than it computes with."""
+
+    def __init__(self, times=2, **kwargs):
+        super().__init__(times=times, **kwargs)
+        self.twice = 2 * times
+
+    def call(self, inputs):
+        return self.twice * inputs
+
+    def get_config(self):
+        return {**super().get_config(), 'times': 1}
+
+
+def test_clone_has_the_number_that_its_config_does_not_tell():
+    model = chain(lambda: OtherInConfig(3))()
+    assert_same_outputs(model, clone_model(clone_model(model)))
