@@ -14,14 +14,21 @@ from contribute import prove  # noqa: E402
 def assert_faithful():
     """Builds a model, clones it twice and fails if a clone is unfaithful.
 
-    `keras_clone/check/faithfulness.py` documents what it checks.
+    `keras_clone/check/faithfulness.py` documents what it checks. Returns a clone,
+    whose graph of TensorFlow 1 was cleared.
     """
     from keras.models import clone_model
     from keras_clone.check.faithfulness import check_clone
 
     def check(build, **kwargs):
-        report = check_clone(build, clone_model, **kwargs)
+        clones = []
+
+        def clone(model):
+            clones.append(clone_model(model))
+            return clones[-1]
+        report = check_clone(build, clone, **kwargs)
         assert report.faithful, '\n'.join(map(str, report.differences))
+        return clones[0]
     return check
 
 

@@ -48,8 +48,7 @@ def test_clone_of_a_sequential_model_has_its_class():
 @pytest.mark.filterwarnings('ignore:Do not pass an `input_shape`')
 def test_clone_of_a_class_whose_constructor_creates_the_graph_is_faithful(
         model_class, assert_faithful):
-    assert_faithful(lambda: model_class(2))
-    clone = clone_model(model_class(2))
+    clone = assert_faithful(lambda: model_class(2))
     assert type(clone) is model_class
     assert clone.units == 2
     assert clone.output_shape == (None, 2)

@@ -269,10 +269,8 @@ HOLDING = pytest.mark.parametrize(
 
 @HOLDING
 def test_clone_of_a_lambda_that_holds_a_weight_is_faithful(holding, assert_faithful):
-    def build():
-        return after_dense(lambda dense: layers.Lambda(
-            holding(dense.kernel, times), output_shape=(3,)), units=2)
-    assert_faithful(build)
+    assert_faithful(lambda: after_dense(lambda dense: layers.Lambda(
+        holding(dense.kernel, times), output_shape=(3,)), units=2))
 
 
 @HOLDING
@@ -285,12 +283,9 @@ def test_clone_has_an_activation_that_holds_its_own_weight(wrap, holding):
 
 
 def test_clone_has_its_own_layer_in_the_arguments_of_a_lambda(assert_faithful):
-    def build():
-        return after_dense(lambda dense: layers.Lambda(
-            lambda x, layer: times(x, layer.kernel), output_shape=(3,),
-            arguments={'layer': dense}), units=2)
-    assert_faithful(build)
-    clone = clone_model(build())
+    clone = assert_faithful(lambda: after_dense(lambda dense: layers.Lambda(
+        lambda x, layer: times(x, layer.kernel), output_shape=(3,),
+        arguments={'layer': dense}), units=2))
     assert clone.layers[-1].arguments['layer'] is clone.layers[1]
 
 

@@ -532,9 +532,8 @@ def config_of_dense():
 def test_clone_creates_several_layers_from_one_config(
         cls, make_config, assert_faithful):
     config = make_config()
-    build = chain(lambda: cls(config), shape=(4, 3))
-    assert_faithful(build)
-    assert len(clone_model(build()).weights) == 6
+    clone = assert_faithful(chain(lambda: cls(config), shape=(4, 3)))
+    assert len(clone.weights) == 6
 
 
 class CopiesOfALayer(Copies):

@@ -298,8 +298,7 @@ class HidesLayerInBuild(HidesLayer):
         'of a layer in a dict', 'of a layer in a function',
         'of a layer in a container of `build`'])
 def test_clone_has_an_added_loss(build, assert_faithful):
-    assert_faithful(build)
-    assert len(clone_model(build()).losses) == len(build().losses) > 0
+    assert len(assert_faithful(build).losses) == len(build().losses) > 0
 
 
 @pytest.mark.parametrize('when', ['before', 'after'])
@@ -343,9 +342,7 @@ class Divergence(Layer):
 
 
 def test_guard_clone_has_the_loss_and_the_update_of_a_layer(assert_faithful):
-    build = chain(lambda: Dense(3), Divergence)
-    assert_faithful(build)
-    clone = clone_model(build())
+    clone = assert_faithful(chain(lambda: Dense(3), Divergence))
     assert len(clone.losses) == len(clone.updates) == 1
 
 

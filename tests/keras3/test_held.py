@@ -30,10 +30,8 @@ class Blocks(Holds):
 
 
 def test_clone_has_one_layer_in_objects_and_in_a_list(assert_faithful):
-    build = chain(lambda: Blocks([Block(layers.Dense(2), 2.),
-                                  Block(layers.Dense(2), .5)]))
-    assert_faithful(build)
-    layer = clone_model(build()).layers[-1]
+    layer = assert_faithful(chain(lambda: Blocks([
+        Block(layers.Dense(2), 2.), Block(layers.Dense(2), .5)]))).layers[-1]
     for block, part in zip(layer.held, layer.parts):
         assert block.dense is part
 
@@ -69,9 +67,7 @@ class HasProxy(Holds):
 
 
 def test_clone_has_a_weak_proxy_of_its_own_layer(assert_faithful):
-    build = chain(lambda: HasProxy(layers.Dense(3)))
-    assert_faithful(build)
-    clone = clone_model(build())
+    clone = assert_faithful(chain(lambda: HasProxy(layers.Dense(3))))
     assert type(clone.layers[-1].other) is weakref.CallableProxyType
 
 

@@ -263,8 +263,7 @@ def test_clone_keeps_a_map_of_policies(make, assert_faithful):
         layer = make(policy)
         is_attention = isinstance(layer, layers.MultiHeadAttention)
         return Model(x, layer(x, x) if is_attention else layer(x))
-    assert_faithful(build)
-    clone = clone_model(build())
+    clone = assert_faithful(build)
     policies = {each.name: each.compute_dtype for each in clone._flatten_layers()}
     assert policies.get('attention_output', 'bfloat16') == 'bfloat16'
 
