@@ -104,6 +104,20 @@ class Holder(Holds):
         return {**layers.Layer.get_config(self), 'held': list(self.held)}
 
 
+class CreatesDense(layers.Layer):
+    """Its constructor creates a layer, which its `build` builds."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = layers.Dense(4)
+
+    def build(self, input_shape):
+        build_inner(self, [self.dense], input_shape)
+
+    def call(self, inputs):
+        return call_inner(self.dense, inputs)
+
+
 class PullTo(regularizers.Regularizer):
     def __init__(self, layer):
         self.layer = layer

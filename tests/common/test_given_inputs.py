@@ -5,6 +5,7 @@ import pytest
 from keras.layers import Dense, Input, ReLU, Subtract
 from keras.models import Model, Sequential, clone_model
 
+from judging import unbuilt
 from major_versions import IS_KERAS2, ONES, assert_same_outputs, chain, outputs_of
 
 functional = chain(lambda: Dense(2))
@@ -14,10 +15,6 @@ def sequential():
     if IS_KERAS2:
         return Sequential([Dense(2, input_shape=(3,))])
     return Sequential([Input((3,)), Dense(2)])
-
-
-def unbuilt():
-    return Sequential([Dense(3), Dense(2)])
 
 
 def pair(structure=list):

@@ -1,8 +1,7 @@
 """The judge finds faults of the clone's clone and of a saved clone, each once."""
-from keras import layers
 from keras.models import Model
 
-from judging import chain, check, found, masked, twice, Unsavable
+from judging import chain, check, found, masked, Own, twice, Unsavable
 from judging import fresh_state  # noqa: F401
 
 
@@ -59,14 +58,6 @@ def test_clone_that_cannot_be_saved_is_found():
 
 
 def test_clone_may_be_another_model_when_loaded_if_the_original_is():
-    class Forgetful(layers.Layer):
-        def __init__(self, factor=1., **kwargs):
-            super().__init__(**kwargs)
-            self.factor = factor
-
-        def call(self, inputs):
-            return self.factor * inputs
-
     def build():
-        return chain(Forgetful(3., name='middle'))
+        return chain(Own(times=3., name='middle'))
     assert check(build, lambda model: build(), saving=True).faithful

@@ -51,25 +51,14 @@ def initial_instances(monkeypatch):
     monkeypatch.setattr(Singleton, 'instance', None)
 
 
-def test_clone_with_other_weights_is_refused():
-    model = chain(lambda: Growing(name='growing'))()
-    with pytest.raises(ValueError, match="'growing' of class `Growing`: .*weights"):
-        clone_model(model)
-
-
-def test_clone_with_weights_of_other_shapes_is_refused():
-    model = chain(lambda: Widening(name='wide'))()
-    with pytest.raises(ValueError, match="'wide' of class `Widening`: .*weights"):
-        clone_model(model)
-
-
-def test_clone_that_uses_a_layer_of_the_original_is_refused():
-    model = chain(lambda: Previous(name='first'))()
-    with pytest.raises(ValueError, match="'first' of class `Previous`.*`previous`"):
-        clone_model(model)
-
-
-def test_layer_whose_class_returns_the_original_is_refused():
-    model = chain(lambda: Singleton(name='single'))()
-    with pytest.raises(ValueError, match="'single'.*an existing layer"):
+@pytest.mark.parametrize('layer_class, message', [
+    (Growing, "'mine' of class `Growing`: .*weights"),
+    (Widening, "'mine' of class `Widening`: .*weights"),
+    (Previous, "'mine' of class `Previous`.*`previous`"),
+    (Singleton, "'mine'.*an existing layer")],
+    ids=['has other weights', 'has weights of other shapes',
+         'uses a layer of the original', 'is the original'])
+def test_error_names_a_layer_whose_clone(layer_class, message):
+    model = chain(lambda: layer_class(name='mine'))()
+    with pytest.raises(ValueError, match=message):
         clone_model(model)

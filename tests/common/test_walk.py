@@ -9,7 +9,7 @@ import weakref
 import pytest
 from keras_clone.walk import CannotCopy, Walk, parts_of
 
-Pair = collections.namedtuple('Pair', 'first second')
+from holding import Pair
 
 
 class Leaf:

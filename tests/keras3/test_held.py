@@ -8,7 +8,7 @@ import pytest
 from keras import Model, layers, ops
 from keras.models import clone_model
 
-from custom_objects import Holder, Holds, PullTo, Times
+from custom_objects import CreatesDense, Holder, Holds, PullTo, Times
 from major_versions import (
     ONES, RELEASE, WithInner, after_dense, assert_cloned, assert_same_outputs, chain,
     outputs_of)
@@ -97,9 +97,8 @@ class WeightNormalized(layers.Wrapper):
 
 
 def test_guard_clone_holds_a_variable_of_its_own_layer(assert_faithful):
-    build = chain(lambda: WeightNormalized(layers.Dense(2)))
-    assert_faithful(build)
-    layer = assert_cloned(build()).layers[-1]
+    clone = assert_faithful(chain(lambda: WeightNormalized(layers.Dense(2))))
+    layer = clone.layers[-1]
     assert layer.kept is layer.layer.kernel
 
 
@@ -230,20 +229,8 @@ def test_guard_clone_builds_a_layer_that_it_does_not_call():
         w.shape for w in model.weights]
 
 
-class BuildsDense(layers.Layer):
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.dense = layers.Dense(1)
-
-    def build(self, input_shape):
-        self.dense.build(input_shape)
-
-    def call(self, inputs):
-        return self.dense(inputs)
-
-
 def test_clone_has_a_setting_that_was_changed_before_the_user_built_the_layer():
-    layer = BuildsDense()
+    layer = CreatesDense()
     layer.dense.units = 2
     layer.build((None, 3))
     assert_cloned(chain(lambda: layer)())

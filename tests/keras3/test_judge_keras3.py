@@ -14,6 +14,11 @@ from judging import found, judged
 from major_versions import chain
 
 
+def created_again(layer):
+    """Clones a layer by its config."""
+    return type(layer).from_config(layer.get_config())
+
+
 # Layers
 
 def test_mask_that_the_original_does_not_return_is_found():
@@ -24,7 +29,7 @@ def test_mask_that_the_original_does_not_return_is_found():
             return None if self.hides else previous_mask
 
     def clone_function(layer):
-        clone = type(layer).from_config(layer.get_config())
+        clone = created_again(layer)
         clone.hides = False
         return clone
     report = check_clone(chain(layers.Masking, HidesMask, shape=(4, 3)),
@@ -49,9 +54,8 @@ def test_clone_that_set_weights_does_not_update_is_found():
     """Loading the weights from a file would update it."""
     report = check_clone(
         chain(lambda: adapted(layers.Normalization(), [[1., 2., 3.], [3., 4., 7.]])),
-        lambda model: clone_model(
-            model, clone_function=lambda layer: type(layer).from_config(
-                layer.get_config())), depth=1, saving=False)
+        lambda model: clone_model(model, clone_function=created_again),
+        depth=1, saving=False)
     assert report.outcome in ('wrong numbers', 'cannot predict')
 
 
@@ -59,7 +63,7 @@ def test_variable_of_the_original_in_a_function_is_found():
     def with_its_own(layer):
         if isinstance(layer, layers.Lambda):
             return layers.Lambda(layer.function, name=layer.name)
-        return type(layer).from_config(layer.get_config())
+        return created_again(layer)
     report = check_clone(
         gallery.lambda_that_holds_a_layer,
         lambda model: clone_model(model, clone_function=with_its_own))
@@ -154,7 +158,9 @@ around = chain(lambda: Around(name='around'))
     (lambda layer, _: setattr(layer.inner, 'supports_masking', False),
      'supports_masking'),
     (lambda layer, _: setattr(layer.inner, 'units', 7), 'configuration: units'),
-], ids=['flag', 'flag of a weight', 'policy', 'mask', 'setting'])
+    (lambda layer, _: layer.inner._trainable_variables.reverse(), 'weight 0'),
+], ids=['flag', 'flag of a weight', 'policy', 'mask', 'setting',
+        'order of weights'])
 def test_what_an_inner_layer_has_lost_is_found(change, what):
     assert ('around/inner', what) in found(judged(around, change))
 
@@ -163,12 +169,6 @@ def test_flag_of_a_cell_is_found():
     report = judged(recurrent, lambda layer, _: setattr(
         layer.forward_layer.cell, 'trainable', False))
     assert ('both/forward_gru/gru_cell', 'trainable') in found(report)
-
-
-def test_other_order_of_weights_is_found():
-    def swap(layer, _):
-        layer.inner._trainable_variables.reverse()
-    assert ('around/inner', 'weight 0') in found(judged(around, swap))
 
 
 def test_inner_layer_that_is_no_longer_quantized_is_found():

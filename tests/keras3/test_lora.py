@@ -8,19 +8,8 @@ import pytest
 from keras import Model, layers
 from keras.models import clone_model
 
+from custom_objects import CreatesDense
 from major_versions import ONES, RELEASE, WithInner, assert_same_outputs, chain
-
-
-class Inner(layers.Layer):
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.dense = layers.Dense(4)
-
-    def build(self, input_shape):
-        self.dense.build(input_shape)
-
-    def call(self, inputs):
-        return self.dense(inputs)
 
 
 class KnowsOutputShape(WithInner):
@@ -45,7 +34,7 @@ def assert_same_after_training(model, clone, value=ONES):
 
 @pytest.mark.parametrize('make, part', [
     pytest.param(lambda: layers.Dense(4), lambda layer: layer, id='guard layer'),
-    pytest.param(Inner, lambda layer: layer.dense, id='inner layer'),
+    pytest.param(CreatesDense, lambda layer: layer.dense, id='inner layer'),
     pytest.param(lambda: after_call(KnowsOutputShape(layers.Dense(4))),
                  lambda layer: layer.inner, id='inner layer that is not called'),
     pytest.param(lambda: layers.TimeDistributed(layers.Dense(4)),
@@ -94,7 +83,7 @@ def test_clone_keeps_lora_alpha():
 
 QUANTIZED = {
     'layer': lambda: layers.Dense(4),
-    'inner layer': Inner,
+    'inner layer': CreatesDense,
     'einsum': lambda: layers.EinsumDense('ab,bc->ac', output_shape=4,
                                          bias_axes='c'),
     'nested model': chain(lambda: layers.Dense(4)),
