@@ -5,6 +5,7 @@ import sys
 import click.testing
 import pytest
 from contribute.export import export
+from contribute.patches import blob_id
 
 
 # The checks of Keras 3's pre-commit hooks, with the settings of its pyproject.toml.
@@ -41,7 +42,10 @@ def remove(folder, name):
 
 
 def exported(folder, *options):
-    assert run(folder, *options).exit_code == 0
+    """Exports to a folder and returns what was printed."""
+    result = run(folder, *options)
+    assert result.exit_code == 0, result.output
+    return result.output
 
 
 def exported_and_committed(folder, *options):
@@ -64,6 +68,12 @@ def bytes_of(folder):
     """Every file in a folder, including those of Git, with its content."""
     return {str(path): path.read_bytes()
             for path in folder.rglob('*') if path.is_file()}
+
+
+def assert_patched(folder, patch):
+    """Fails unless the files of a patch are as it should leave them."""
+    for part in patch.parts:
+        assert blob_id((folder / part.file).read_bytes()) == part.after
 
 
 def assert_refused(folder, message, *options):

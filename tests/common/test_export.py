@@ -12,8 +12,9 @@ import tempfile
 
 import pytest
 from checkouts import (
-    assert_passes_the_checks_of_keras, assert_refused, bytes_of, commit, exported,
-    exported_and_committed, exported_and_reverted, git, remove, run, text_of, write)
+    assert_passes_the_checks_of_keras, assert_patched, assert_refused, bytes_of,
+    commit, exported, exported_and_committed, exported_and_reverted, git, remove,
+    run, text_of, write)
 from contribute import prove
 from contribute.export import CLONING, TESTS, VERSION
 from contribute.patches import ROOT, blob_id, name_of, parts_for, patches_of
@@ -94,12 +95,10 @@ def change(folder, name, old, new):
 
 def test_first_patch_and_its_tests_are_staged(checkout, installed):
     patch = patches_of(installed.release)[0]
-    result = run(checkout)
-    assert result.exit_code == 0, result.output
+    exported(checkout)
     assert sorted(staged(checkout)) == sorted(
         [TEST_FILE] + [part.file for part in patch.parts])
-    for part in patch.parts:
-        assert blob_id((checkout / part.file).read_bytes()) == part.after
+    assert_patched(checkout, patch)
 
 
 def test_text_of_the_pull_request_is_printed(checkout, installed):
@@ -110,14 +109,12 @@ def test_text_of_the_pull_request_is_printed(checkout, installed):
 
 def test_dry_run_shows_the_diff_with_context_and_changes_nothing(checkout):
     before = bytes_of(checkout)
-    result = run(checkout, '--dry-run')
-    assert result.exit_code == 0
+    diff = exported(checkout, '--dry-run')
     assert bytes_of(checkout) == before
-    kinds = {line[:1] for line in result.output.split('\n@@', 1)[1].split('\n')}
+    kinds = {line[:1] for line in diff.split('\n@@', 1)[1].split('\n')}
     assert {'+', ' '} <= kinds
     run(checkout)
-    assert changed_lines(git(checkout, 'diff', '--cached')) == changed_lines(
-        result.output)
+    assert changed_lines(git(checkout, 'diff', '--cached')) == changed_lines(diff)
 
 
 def test_untracked_files_are_ignored(checkout):
@@ -267,13 +264,12 @@ def test_text_has_the_sections_of_a_pull_request(installed):
 
 @on_keras2
 def test_follow_ups_are_staged_on_request(checkout, installed):
-    result = run(checkout, '--follow-ups')
-    assert result.exit_code == 0, result.output
+    printed = exported(checkout, '--follow-ups')
     assert staged(checkout) == ['keras/engine/network.py', 'keras/models.py', TESTS]
     for patch in patches_of(installed.release)[1:]:
-        assert blob_id((checkout / patch.file).read_bytes()) == patch.after
+        assert_patched(checkout, patch)
     assert 'test_multi_gpu' in (checkout / TESTS).read_text()
-    assert pull_request_text(installed.release, follow_ups=True) in result.output
+    assert pull_request_text(installed.release, follow_ups=True) in printed
 
 
 @on_keras2
@@ -348,10 +344,8 @@ for_each_patch = pytest.mark.parametrize('patch', PATCHES, ids=name_of)
 def test_each_patch_is_staged_with_only_its_own_tests(patch, checkout):
     page = proposal(patch)
     before = definitions_in((checkout / page.test_file).read_text())
-    result = run(checkout, '--patch', name_of(patch)[:4])
-    assert result.exit_code == 0, result.output
-    for part in patch.parts:
-        assert blob_id((checkout / part.file).read_bytes()) == part.after
+    exported(checkout, '--patch', name_of(patch)[:4])
+    assert_patched(checkout, patch)
     assert sorted(staged(checkout)) == sorted(
         [page.test_file] + [part.file for part in patch.parts])
     after = definitions_in((checkout / page.test_file).read_text())
@@ -391,8 +385,7 @@ def test_advice_is_printed(checkout):
 @on_keras3
 @for_each_patch
 def test_patch_is_applied_to_the_main_branch(patch, main_branch):
-    result = run(main_branch, '--patch', name_of(patch))
-    assert result.exit_code == 0, result.output
+    exported(main_branch, '--patch', name_of(patch))
     for part in patch.parts:
         text = (main_branch / part.file).read_text()
         assert text.count('# Later.\n') == 1

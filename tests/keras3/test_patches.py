@@ -10,7 +10,7 @@ import sys
 import types
 
 import pytest
-from checkouts import assert_passes_the_checks_of_keras, text_of
+from checkouts import assert_passes_the_checks_of_keras, assert_patched, text_of
 from contribute import patches, prove
 from contribute.pull_request_keras3 import advice, proposal, proposal_text
 
@@ -58,10 +58,9 @@ def test_the_page_lists_the_patches_and_their_sizes():
 
 
 @BY_NAME
-def test_every_patch_is_for_the_installed_release(patch, installed, copy):
+def test_every_patch_is_for_the_installed_release(patch, copy):
     patches.apply_patch(patch, str(copy))
-    for part in patch.parts:
-        assert patches.blob_id((copy / part.file).read_bytes()) == part.after
+    assert_patched(copy, patch)
 
 
 @BY_NAME
@@ -70,7 +69,7 @@ def test_patch_is_small(patch):
     assert patch.removed <= 1
 
 
-def test_patches_apply_together(installed, copy):
+def test_patches_apply_together(copy):
     prove.apply_together(TOGETHER, str(copy))
     for name in FILES:
         text = (copy / name).read_text()
@@ -80,10 +79,9 @@ def test_patches_apply_together(installed, copy):
         assert all(line in text for line in added)
 
 
-def test_apply_together_with_one_patch_equals_apply_patch(installed, copy):
+def test_apply_together_with_one_patch_equals_apply_patch(copy):
     prove.apply_together(PATCHES[:1], str(copy))
-    for part in PATCHES[0].parts:
-        assert patches.blob_id((copy / part.file).read_bytes()) == part.after
+    assert_patched(copy, PATCHES[0])
 
 
 def test_proposal_applies_with_the_patches_that_it_does_not_replace(copy):
@@ -286,8 +284,7 @@ def test_proof_reports_an_issue_with_wrong_output():
 
 
 @BY_NAME
-def test_patched_file_and_tests_pass_the_checks_of_keras(
-        patch, installed, copy):
+def test_patched_file_and_tests_pass_the_checks_of_keras(patch, copy):
     patches.apply_patch(patch, str(copy))
     assert_passes_the_checks_of_keras(
         *(copy / part.file for part in patch.parts),
