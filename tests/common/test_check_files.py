@@ -7,7 +7,6 @@ import sys
 import keras
 import pytest
 from keras import layers
-from keras.models import Model
 
 from major_versions import IS_KERAS2, RELEASE, chain
 from running import found, run_process
@@ -58,9 +57,7 @@ def once_on_keras3(test):
     return test if IS_KERAS2 else pytest.mark.once(test)
 
 
-def model_of(layer):
-    x = layers.Input((2,))
-    return Model(x, layer(x))
+dense = chain(lambda: layers.Dense(2))
 
 
 def error_with(name):
@@ -71,13 +68,14 @@ def error_with(name):
 
 @pytest.mark.parametrize('name', ['dense.' + ENDING] + ['DENSE.H5'] * IS_KERAS2)
 def test_file_is_checked(folder, name):
-    model_of(layers.Dense(2)).save('dense.' + ENDING)
+    dense().save('dense.' + ENDING)
     os.rename('dense.' + ENDING, name)
     assert found(name)['outcome'] == 'faithful'
 
 
 def test_error_with_a_custom_layer_says_what_to_do(folder):
-    model_of(type('Custom', (layers.Dense,), {})(2)).save('own.' + ENDING)
+    custom_class = type('Custom', (layers.Dense,), {})
+    chain(lambda: custom_class(2))().save('own.' + ENDING)
     message = ('Unknown layer: Custom' if IS_KERAS2 else
                "Could not locate class 'Custom'")
     error = error_with('own.' + ENDING)
@@ -104,7 +102,7 @@ def test_error_with_a_global_name_says_what_to_do(folder):
 
 @once_on_keras3
 def test_error_with_a_file_of_weights_says_what_to_do(folder):
-    model_of(layers.Dense(2)).save_weights('own.weights.h5')
+    dense().save_weights('own.weights.h5')
     assert ('It may hold only weights: write a function that builds the model'
             in error_with('own.weights.h5'))
 
@@ -113,7 +111,7 @@ def test_error_with_a_file_of_weights_says_what_to_do(folder):
 @pytest.mark.parametrize('name, size', [('cut.h5', 0), ('cut.h5', 1000)] + [
     ('cut.h5', 3000), ('cut.keras', 3000)] * (not IS_KERAS2))
 def test_error_with_a_damaged_file_has_no_advice(folder, name, size):
-    model_of(layers.Dense(2)).save(name)
+    dense().save(name)
     with open(name, 'rb+') as file:
         file.truncate(size)
     error = error_with(name)

@@ -1,7 +1,7 @@
 """The inputs and weights that the judge draws."""
 import numpy as np
 import pytest
-from keras import layers
+from keras import backend, layers
 from keras.layers import Dense, Embedding, Input, Lambda, Masking, TimeDistributed
 from keras.models import Model, Sequential
 from keras_clone.check import random_values
@@ -12,7 +12,9 @@ from judging import chain, check, drawn, not_on_cntk, on_tensorflow
 from judging import fresh_state  # noqa: F401
 from major_versions import IS_KERAS2, value_of
 
-only_in_keras3 = pytest.mark.skipif(IS_KERAS2, reason='Keras 2 has no such layers')
+has_vocabularies = pytest.mark.skipif(
+    IS_KERAS2 or backend.backend() != 'tensorflow',
+    reason='only Keras 3 with TensorFlow has such layers')
 
 
 def test_ids_are_below_the_input_dim_and_rows_end_in_zeros():
@@ -123,8 +125,7 @@ def lookup(**arguments):
     return Model(x, Embedding(5, 2, name='embedding')(y))
 
 
-@only_in_keras3
-@on_tensorflow
+@has_vocabularies
 def test_lost_vocabulary_is_found():
     def clone(model):
         made = lookup(vocabulary=['a', 'c'])
@@ -135,8 +136,7 @@ def test_lost_vocabulary_is_found():
     assert 'its get_vocabulary:[2]' in [each.what for each in report.differences]
 
 
-@only_in_keras3
-@on_tensorflow
+@has_vocabularies
 def test_words_of_the_vocabulary_and_others_are_drawn():
     model = lookup(vocabulary=['one', 'two'], num_oov_indices=1)
     drawn = [word for seed in range(9) for word in draw_inputs(model, seed)[0].flat]
@@ -145,22 +145,19 @@ def test_words_of_the_vocabulary_and_others_are_drawn():
     assert set(draw_inputs(known)[0].flat) == {'one', 'two'}
 
 
-@only_in_keras3
-@on_tensorflow
+@has_vocabularies
 def test_texts_are_drawn_of_several_words():
     value = drawn(layers.TextVectorization(vocabulary=['one', 'two']), (),
                   dtype='string')
     assert all(len(text.split()) > 1 for text in value)
 
 
-@only_in_keras3
-@on_tensorflow
+@has_vocabularies
 def test_inputs_of_a_layer_without_a_mask_value_are_drawn():
     assert drawn(layers.Hashing(5), (4, 3), dtype='int64').shape[1:] == (4, 3)
 
 
-@only_in_keras3
-@on_tensorflow
+@has_vocabularies
 def test_numbers_that_a_layer_knows_are_drawn():
     x, y = (Input((3,), dtype='int64') for _ in range(2))
     known = layers.IntegerLookup(vocabulary=[30, 40])(x)

@@ -54,6 +54,11 @@ def append_factor(layer):
     layer.factors.append(5.)
 
 
+def set_factors_and_wrap(layer):
+    set_factors(layer)
+    TimeDistributed(layer)(Input((4, 3)))
+
+
 def set_steps(layer):
     layer.steps = 7.
 
@@ -69,11 +74,12 @@ def set_activation(layer):
 @pytest.mark.parametrize('make, change, shape', [
     (Scale, set_factors, (3,)),
     (Scale, append_factor, (3,)),
+    (Scale, set_factors_and_wrap, (3,)),
     (lambda: TimeDistributed(Scale()), set_inner_factors, (4, 3)),
     (lambda: LSTM(3), set_activation, (4, 3)),
     (Steps, set_steps, (3,))],
-    ids=['guard attribute', 'guard list', 'layer in a wrapper',
-         'guard cell of an RNN', 'what build has set'])
+    ids=['guard attribute', 'guard list', 'guard before the call of a wrapper',
+         'layer in a wrapper', 'guard cell of an RNN', 'what build has set'])
 def test_clone_computes_with_what_was_changed_after_a_call_elsewhere(
         make, change, shape):
     value = np.random.RandomState(0).rand(2, *shape)
@@ -226,16 +232,6 @@ class Registered(Layer):
     def call(self, inputs):
         assert self.registry[self.index] is self
         return 2. * inputs
-
-
-def test_guard_clone_computes_with_what_was_changed_before_the_call_of_a_wrapper():
-    scale = Scale()
-    scale(Input((3,)))
-    scale.factors = [5.]
-    holder = TimeDistributed(scale)
-    holder(Input((4, 3)))
-    x = Input((3,))
-    assert_cloned(Model(x, Dense(2)(scale(x))), ONES)
 
 
 def test_guard_clone_of_a_layer_whose_nodes_the_user_has_removed():

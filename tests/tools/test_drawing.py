@@ -40,9 +40,10 @@ def chain(length):
                               for i in range(1, length)]
 
 
-def columns(model, clone, outcome='other graph', layer=''):
+def columns(model, clone, outcome='other graph', layer='', reason=''):
     """Returns the columns of a model and its clone."""
-    return columns_of('model.h5', model, [Clone('Released', clone, outcome, layer)])
+    return columns_of('model.h5', model, [
+        Clone('Released', clone, outcome, layer, reason)])
 
 
 def notes(box):
@@ -147,16 +148,15 @@ def test_a_difference_in_a_nested_model_is_marked_at_the_model():
 
 
 def test_a_difference_at_no_single_layer_is_said_above_the_clone():
-    clone = Clone('Released', MASKED, 'other graph', '', 'name: expected a, got b')
-    _, column = columns_of('a', MASKED, [clone])
+    _, column = columns(MASKED, MASKED, reason='name: expected a, got b')
     assert column.notes == [('\u2717 other graph', 'bad'),
                             ('name: expected a, got b', 'quiet')]
     assert not any(box.first for box in column.boxes.values())
 
 
 def test_the_layer_is_not_named_twice():
-    clone = Clone('Released', MASKED, 'wrong numbers', 'rnn', 'rnn: outputs: 1')
-    assert columns_of('a', MASKED, [clone])[1].notes[1] == ('outputs: 1', 'quiet')
+    _, column = columns(MASKED, MASKED, 'wrong numbers', 'rnn', 'rnn: outputs: 1')
+    assert column.notes[1] == ('outputs: 1', 'quiet')
 
 
 def test_the_clone_of_the_clone_is_named():
@@ -179,13 +179,12 @@ def test_a_model_of_40_layers_is_shown_whole():
 
 def test_a_larger_model_is_cut_to_what_is_around_the_difference():
     model = chain(200)
-    columns = columns_of('a', model, [Clone('Released', model, 'wrong numbers',
-                                            'dense_100')])
-    places = sorted(int(name.split('_')[1]) for name, _ in columns[0].boxes)
+    column, _ = columns(model, model, 'wrong numbers', 'dense_100')
+    places = sorted(int(name.split('_')[1]) for name, _ in column.boxes)
     assert len(places) == SURROUNDINGS
     assert places == list(range(places[0], places[0] + SURROUNDINGS))
     assert places[0] < 100 < places[-1]
-    assert columns[0].notes[1][0] == (
+    assert column.notes[1][0] == (
         f'Cut: {SURROUNDINGS} of 200 layers, those around the difference.')
 
 
