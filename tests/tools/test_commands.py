@@ -86,19 +86,6 @@ def save_dense(path):
 
 
 @pytest.fixture
-def rows(monkeypatch):
-    """Replaces the check by these results."""
-    rows = [{'model': 'first', 'description': 'A description of 33 characters..',
-             'released': result('clones only once', 'bidirectional_1'),
-             'active': result()},
-            {'model': 'second', 'description': 'Another', 'released': result(),
-             'active': result()}]
-    monkeypatch.setattr(commands, '_checked', lambda *arguments: (
-        commands._facts(), commands._why_inactive(), rows))
-    return rows
-
-
-@pytest.fixture
 def overlay(monkeypatch):
     """Sets what `keras_clone.status` says of `keras.models`."""
     import keras  # noqa: F401  The first import writes a message.
@@ -111,6 +98,19 @@ def overlay(monkeypatch):
              'reason': reason}])
     set_state('active')
     return set_state
+
+
+@pytest.fixture
+def rows(overlay, monkeypatch):
+    """Replaces the check by these results."""
+    rows = [{'model': 'first', 'description': 'A description of 33 characters..',
+             'released': result('clones only once', 'bidirectional_1'),
+             'active': result()},
+            {'model': 'second', 'description': 'Another', 'released': result(),
+             'active': result()}]
+    monkeypatch.setattr(commands, '_checked', lambda *arguments: (
+        commands._facts(), commands._why_inactive(), rows))
+    return rows
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_the_level_of_messages_may_be_chosen(own):
 
 # check: what is printed
 
-def test_table_fits_80_columns_and_ends_with_the_counts(rows, overlay, monkeypatch):
+def test_table_fits_80_columns_and_ends_with_the_counts(rows, monkeypatch):
     monkeypatch.setenv('COLUMNS', '80')
     done = run('check')
     lines = done.output.splitlines()
@@ -192,14 +192,14 @@ def test_table_fits_80_columns_and_ends_with_the_counts(rows, overlay, monkeypat
                          'keras-clone for 2.')
 
 
-def test_exit_status_is_1_if_the_active_function_is_not_faithful(rows, overlay):
+def test_exit_status_is_1_if_the_active_function_is_not_faithful(rows):
     rows[1]['active'] = result('crash')
     done = run('check')
     assert done.exit_code == 1
     assert done.output.endswith('faithful for 1, keras-clone for 1.\n')
 
 
-def test_differences_are_printed_on_request(rows, overlay):
+def test_differences_are_printed_on_request(rows):
     del rows[1]
     rows[0]['active'] = result('crash', 'dense_1')
     lines = run('check', '-v').output.splitlines()
@@ -218,8 +218,7 @@ def test_differences_are_printed_on_request(rows, overlay):
 @pytest.mark.parametrize('model, printed', [
     ([], False), (['some_models:wrong'], True)],
     ids=['of the gallery', 'of the user'])
-def test_differences_are_printed_by_default_for_a_model(rows, overlay, models, model,
-                                                        printed):
+def test_differences_are_printed_by_default_for_a_model(rows, model, printed):
     assert ('bidirectional_1: one' in run('check', *model).output) == printed
 
 
@@ -235,7 +234,7 @@ def test_switched_off_the_released_function_is_the_active_one(rows, overlay):
         '(off, KERAS_CLONE=off).\n')
 
 
-def test_json_is_all_that_is_on_stdout(rows, overlay):
+def test_json_is_all_that_is_on_stdout(rows):
     done = run('check', '--json', '--seed', '4')
     data = json.loads(done.output)
     assert data['models'] == rows
