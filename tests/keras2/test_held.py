@@ -32,10 +32,6 @@ class CreatesSetInBuild(Layer):
         return one.call(inputs) - other.call(inputs)
 
 
-def test_guard_clone_has_a_set_of_layers_created_in_build(assert_faithful):
-    assert_faithful(chain(CreatesSetInBuild))
-
-
 class CreatesWeightInFirstCall(Layer):
     kernel = None
 
@@ -45,22 +41,17 @@ class CreatesWeightInFirstCall(Layer):
         return self.kernel * inputs
 
 
-def test_guard_clone_has_a_weight_created_in_the_first_call(assert_faithful):
-    def build():
-        x = Input((3,))
-        layer = CreatesWeightInFirstCall()
-        return Model(x, layer(layer(x)))
-    assert_faithful(build)
+def weight_created_in_the_first_call():
+    x = Input((3,))
+    layer = CreatesWeightInFirstCall()
+    return Model(x, layer(layer(x)))
 
 
-@pytest.mark.once
-def test_clone_of_a_lambda_that_holds_a_computed_tensor_is_faithful(assert_faithful):
-    def build():
-        def product_with(dense):
-            kernel = K.transpose(dense.kernel)
-            return Lambda(lambda x: K.dot(x, kernel), output_shape=(3,))
-        return after_dense(product_with, units=2)
-    assert_faithful(build)
+def tensor_computed_from_a_weight():
+    def product_with(dense):
+        kernel = K.transpose(dense.kernel)
+        return Lambda(lambda x: K.dot(x, kernel), output_shape=(3,))
+    return after_dense(product_with, units=2)
 
 
 class CreatesLayerInBuild(Layer):
@@ -75,13 +66,23 @@ class CreatesLayerInBuild(Layer):
         return self.inner[0](inputs)
 
 
-def test_clone_has_a_lambda_tied_to_a_layer_created_in_build(assert_faithful):
-    def build():
-        x = Input((3,))
-        asking = CreatesLayerInBuild()
-        y = asking(x)
-        kernel = asking.inner[0].kernel
-        return Model(x, Lambda(lambda x: K.dot(x, kernel), output_shape=(3,))(y))
+def weight_of_a_layer_created_in_build():
+    x = Input((3,))
+    asking = CreatesLayerInBuild()
+    y = asking(x)
+    kernel = asking.inner[0].kernel
+    return Model(x, Lambda(lambda x: K.dot(x, kernel), output_shape=(3,))(y))
+
+
+@pytest.mark.parametrize('build', [
+    chain(CreatesSetInBuild), weight_created_in_the_first_call,
+    pytest.param(tensor_computed_from_a_weight, marks=pytest.mark.once),
+    weight_of_a_layer_created_in_build],
+    ids=['guard set of layers created in build',
+         'guard weight created in the first call',
+         'tensor computed from a weight, in a lambda',
+         'weight of a layer created in build, in a lambda'])
+def test_clone_has_its_own(build, assert_faithful):
     assert_faithful(build)
 
 

@@ -12,10 +12,12 @@ pytestmark = pytest.mark.skipif(keras.backend.backend() != 'torch',
                                 reason='the backend is not PyTorch')
 
 
-def test_clone_of_a_module_is_faithful(assert_faithful):
+@pytest.mark.parametrize('wrap', [lambda make: make, chain],
+                         ids=['the model', 'a nested model'])
+def test_clone_is_faithful_with_a_module_in(wrap, assert_faithful):
     import torch
-    assert_faithful(chain(lambda: TorchModuleWrapper(
-        torch.nn.Linear(3, 2), output_shape=(None, 2))))
+    assert_faithful(chain(wrap(lambda: TorchModuleWrapper(
+        torch.nn.Linear(3, 2), output_shape=(None, 2)))))
 
 
 def test_clone_has_its_own_module_that_cannot_be_pickled():
@@ -37,9 +39,3 @@ def test_clone_has_its_own_module_that_cannot_be_pickled():
     module = clone.layers[-1].module
     assert module is not model.layers[-1].module
     assert module.linear.weight is not model.layers[-1].module.linear.weight
-
-
-def test_clone_of_a_module_in_a_nested_model_is_faithful(assert_faithful):
-    import torch
-    assert_faithful(chain(chain(lambda: TorchModuleWrapper(
-        torch.nn.Linear(3, 2), output_shape=(None, 2)))))
