@@ -4,7 +4,8 @@ from keras import activations, layers, regularizers
 from keras.models import Model
 from keras_clone.check.gallery import ops
 
-from major_versions import IS_KERAS2, build_inner, call_inner, deserialize, serialize
+from major_versions import (
+    IS_KERAS2, KeepsShape, build_inner, call_inner, deserialize, serialize)
 
 TWO = 2
 
@@ -28,7 +29,7 @@ class Thrice:
         return 4 * x
 
 
-class Scale(layers.Layer):
+class Scale(KeepsShape):
     """A custom layer with a weight, an argument and a function."""
 
     def __init__(self, factor, activation=None, **kwargs):
@@ -42,9 +43,6 @@ class Scale(layers.Layer):
 
     def call(self, inputs):
         return self.activation(self.factor * self.scale * inputs)
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
 
     def get_config(self):
         return dict(super().get_config(), factor=self.factor,
@@ -126,7 +124,7 @@ class PullTo(regularizers.Regularizer):
         return ops.sum(ops.square(weight - self.layer.kernel))
 
 
-class Times(layers.Layer):
+class Times(KeepsShape):
     """Multiplies by a number, which its config has."""
 
     def __init__(self, factor=2., **kwargs):
@@ -135,9 +133,6 @@ class Times(layers.Layer):
 
     def call(self, inputs):
         return self.factor * inputs
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
 
     def get_config(self):
         return {**super().get_config(), 'factor': self.factor}
@@ -206,6 +201,11 @@ class Once(Forgetful):
         if IS_KERAS2:
             return super().__new__(cls)
         return super().__new__(cls, factor, **kwargs)
+
+
+class Attributes(dict):
+    """A dict whose items are also attributes. Others raise `KeyError`."""
+    __getattr__ = dict.__getitem__
 
 
 class RaisesIfAsked:

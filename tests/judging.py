@@ -14,7 +14,7 @@ from keras_clone.check.gallery import ops
 from keras_clone.check.graphs import graphs
 from keras_clone.check.random_values import draw_inputs
 
-from major_versions import IS_KERAS2
+from major_versions import IS_KERAS2, KeepsShape
 
 stop_gradient = K.stop_gradient if IS_KERAS2 else keras.ops.stop_gradient
 
@@ -192,7 +192,7 @@ class Owner:
         return x
 
 
-class Own(layers.Layer):
+class Own(KeepsShape):
     """Computes what its arguments say, none of which its config has.
 
     # Arguments
@@ -236,9 +236,6 @@ class Own(layers.Layer):
         if self.stops:
             outputs = stop_gradient(outputs)
         return self._in_training(outputs, training)
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
 
     def get_config(self):
         return {'name': self.name}

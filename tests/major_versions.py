@@ -58,6 +58,13 @@ else:
                 layer.build(input_shape)
 
 
+class KeepsShape(layers.Layer):
+    """Base class of layers whose outputs have the shape of their inputs."""
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
 class WithInner(layers.Layer):
     """Base class of layers that use another layer."""
 

@@ -9,7 +9,7 @@ from keras.models import Model, clone_model
 from keras_clone.check.gallery import ops
 
 from custom_objects import TWO, Bare, Once, Thrice, gelu
-from major_versions import IS_KERAS2, chain
+from major_versions import IS_KERAS2, KeepsShape, chain
 
 
 def keyword_default(x, *, factor=TWO):
@@ -44,7 +44,7 @@ def test_clone_of_a_layer_that_takes_no_name_is_faithful(assert_faithful):
     assert_faithful(build)
 
 
-class AppendsInBuild(layers.Layer):
+class AppendsInBuild(KeepsShape):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.factors = []
@@ -54,9 +54,6 @@ class AppendsInBuild(layers.Layer):
 
     def call(self, inputs):
         return inputs * sum(self.factors)
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
 
 
 class AppendsToVariableInBuild(AppendsInBuild):
@@ -183,14 +180,11 @@ def test_guard_regularizer_set_on_a_layer_after_build_takes_effect_in_the_clone(
     assert len(clone_model(model).losses) == 1
 
 
-class TimesEach(layers.Layer):
+class TimesEach(KeepsShape):
     def call(self, x, **factors):
         for factor in factors.values():
             x = x * factor
         return x
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
 
 
 @pytest.mark.parametrize('name', [

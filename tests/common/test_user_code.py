@@ -20,10 +20,10 @@ from keras import activations, initializers, layers, regularizers
 from keras.models import Sequential, clone_model, model_from_json
 from keras_clone.check.gallery import ops
 
-from custom_objects import RaisesIfAsked, Scale, Times
+from custom_objects import Attributes, RaisesIfAsked, Scale, Times
 from major_versions import (
-    IS_KERAS2, WithInner, Wrapper, assert_same_outputs, build_inner, call_inner,
-    chain, deserialize, serialize)
+    IS_KERAS2, KeepsShape, WithInner, Wrapper, assert_cloned, assert_same_outputs,
+    build_inner, call_inner, chain, deserialize, serialize)
 
 
 def swish(x):
@@ -36,7 +36,7 @@ def halved(x, factor=.5):
 
 # Code that inspects functions
 
-class Applies(layers.Layer):
+class Applies(KeepsShape):
     """Applies a function."""
 
     def __init__(self, function, **kwargs):
@@ -45,9 +45,6 @@ class Applies(layers.Layer):
 
     def call(self, inputs):
         return self.f(inputs)
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
 
 
 class NamesItsFunction(Applies):
@@ -274,9 +271,13 @@ def test_guard_clone_has_the_config_of_a_layer_in_another_form(
     lambda: HashesConfig(serialize(layers.Dense(2, name='inner'))),
     lambda: ConfigAsKey('tanh', 4),
     lambda: SameConfigTwice(*[config_of_dense()] * 2),
+    lambda: ObjectsInConfig(
+        Span(-1, 2), collections.Counter('aab'),
+        collections.OrderedDict([('z', 3.), ('a', 5.)]),
+        collections.defaultdict(float), Attributes(units=3), Settings()),
 ], ids=['class name', 'recurrent layer as JSON', 'wrapper through JSON',
         'model as JSON', 'deep copy', 'digest', 'key of a cache',
-        'config of two layers'])
+        'config of two layers', 'objects of other classes'])
 def test_guard_clone_has_a_config_that_is_used_as(make, assert_faithful):
     assert_faithful(chain(make, shape=(4, 3)))
 
@@ -304,10 +305,6 @@ class AsJsonOfModel(WithInner):
 
 
 Span = collections.namedtuple('Span', 'low high')
-
-
-class Attributes(dict):
-    __getattr__ = dict.__getitem__
 
 
 class Settings:
@@ -346,13 +343,6 @@ class ObjectsInConfig(layers.Layer):
                 'order': collections.OrderedDict(order),
                 'table': collections.defaultdict(float, table),
                 'entries': Attributes(entries), 'settings': settings}
-
-
-def test_guard_clone_has_objects_of_the_classes_in_its_config(assert_faithful):
-    assert_faithful(chain(lambda: ObjectsInConfig(
-        Span(-1, 2), collections.Counter('aab'),
-        collections.OrderedDict([('z', 3.), ('a', 5.)]),
-        collections.defaultdict(float), Attributes(units=3), Settings())))
 
 
 @functools.lru_cache(maxsize=None)
@@ -575,23 +565,14 @@ def test_guard_clone_creates_copies_of_a_layer(make, assert_faithful):
     assert_same_outputs(model, clone)
 
 
-class SameConfigTwice(layers.Layer):
+class SameConfigTwice(Copies):
     def __init__(self, first, second, **kwargs):
-        super().__init__(**kwargs)
-        self.first, self.second = map(layers.deserialize, (first, second))
-
-    def build(self, input_shape):
-        build_inner(self, [self.first, self.second], input_shape)
-
-    def call(self, inputs):
-        return call_inner(self.first, inputs) - 2 * call_inner(self.second, inputs)
-
-    def compute_output_shape(self, input_shape):
-        return self.first.compute_output_shape(input_shape)
+        layers.Layer.__init__(self, **kwargs)
+        self.copies = [self.read(first), self.read(second)]
 
     def get_config(self):
-        config = layers.serialize(self.first)
-        return dict(super().get_config(), first=config, second=config)
+        config = layers.serialize(self.copies[0])
+        return dict(layers.Layer.get_config(self), first=config, second=config)
 
 
 # The same, with functions and classes that are not registered
@@ -640,8 +621,7 @@ class Shifted(layers.Dense):
 @pytest.mark.parametrize('where', ['before', 'after', 'twice'])
 def test_what_a_call_method_computes_is_computed_once(where):
     model = chain(lambda: Shifted(where=where))()
-    clone = clone_model(clone_model(model))
-    assert_same_outputs(model, clone)
+    clone = assert_cloned(model)
     assert len(clone.layers) == len(model.layers)
 
 

@@ -7,13 +7,8 @@ from keras.layers import (GRU, RNN, BatchNormalization, Bidirectional, Dense,
                           GRUCell, Input, Lambda, Layer, LSTMCell, TimeDistributed)
 from keras.models import Model, Sequential, clone_model
 
-from custom_objects import Holds
+from custom_objects import Attributes, Holds
 from major_versions import ONES, assert_same_outputs, build_inner, chain
-
-
-class AttributeDict(dict):
-    """A dict whose items are also attributes. Others raise `KeyError`."""
-    __getattr__ = dict.__getitem__
 
 
 class Options(Holds):
@@ -23,7 +18,7 @@ class Options(Holds):
 
 def test_clone_has_an_argument_that_raises_a_key_error_for_a_missing_attribute(
         assert_faithful):
-    assert_faithful(chain(lambda: Options(AttributeDict(rate=.5))))
+    assert_faithful(chain(lambda: Options(Attributes(rate=.5))))
 
 
 # Variables that are not weights
@@ -189,14 +184,12 @@ def test_clone_has_the_updates_of_a_frozen_layer_in_a_nested_model(
 
 # Seeds of initializers, which count their draws since Keras 2.3
 
-class InitializesItself(Layer):
-    def __init__(self, initializer, **kwargs):
-        super().__init__(**kwargs)
-        self.initializer = initializer
+class InitializesItself(Holds):
+    """Is passed an initializer."""
 
     def build(self, input_shape):
         self.kernel = self.add_weight(name='kernel', shape=(input_shape[-1], 2),
-                                      initializer=self.initializer)
+                                      initializer=self.held)
 
     def call(self, inputs):
         return K.dot(inputs, self.kernel)

@@ -9,7 +9,8 @@ from keras.models import clone_model
 
 from custom_objects import StoresOtherValue, gelu
 from judging import on_tensorflow
-from major_versions import ONES, WithInner, assert_same_outputs, chain
+from major_versions import (
+    ONES, KeepsShape, WithInner, assert_cloned, assert_same_outputs, chain)
 
 
 def dense_in_a_layer():
@@ -18,10 +19,9 @@ def dense_in_a_layer():
 
 def test_clone_keeps_the_dtype_of_a_layer_without_a_config():
     model = chain(lambda: WithInner(layers.Dense(2), dtype='float64'))()
-    clone = clone_model(model)
+    clone = assert_cloned(model)
     assert clone.layers[-1].dtype_policy.name == 'float64'
     assert [w.dtype for w in clone.weights] == [w.dtype for w in model.weights]
-    assert_same_outputs(model, clone)
 
 
 class Block(Model):
@@ -47,7 +47,7 @@ def test_clone_has_a_subclassed_model_without_a_config(make, assert_faithful):
 
 # Attributes that were set after the constructor
 
-class Mode(layers.Layer):
+class Mode(KeepsShape):
     """Takes an argument that the model passes to all layers in it."""
 
     def __init__(self, **kwargs):
@@ -56,9 +56,6 @@ class Mode(layers.Layer):
 
     def call(self, inputs, inverted=False):
         return -inputs if inverted else inputs
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
 
 
 @pytest.mark.skipif(not hasattr(layers.Layer, '_register_call_context_args'),
@@ -77,10 +74,6 @@ def layer_with_a_setting():
     return layer
 
 
-def test_clone_keeps_a_setting_that_no_config_has(assert_faithful):
-    assert_faithful(chain(layer_with_a_setting))
-
-
 dense = chain(lambda: layers.Dense(2))
 
 
@@ -89,8 +82,10 @@ def rematerialized():
         return dense()
 
 
-def test_guard_clone_keeps_rematerialization(assert_faithful):
-    assert_faithful(rematerialized)
+@pytest.mark.parametrize('build', [chain(layer_with_a_setting), rematerialized],
+                         ids=['a setting', 'guard rematerialization'])
+def test_clone_keeps_what_no_config_has(build, assert_faithful):
+    assert_faithful(build)
 
 
 def test_guard_clone_is_rematerialized_in_a_scope_around_it():
@@ -144,21 +139,17 @@ class BuildsSequential(AppliesToSequential):
         return self.factor * super().call(inputs)
 
 
-def assert_same_paths(model):
+@pytest.mark.parametrize('layer_class, arguments', [
+    (CreatesSequential, []), (AppliesToSequential, [gelu]),
+    (BuildsSequential, [gelu])],
+    ids=['guard a call builds', 'a call of a copied layer builds',
+         'a copied layer builds'])
+def test_clone_keeps_paths_of_weights_in_a_model_that(layer_class, arguments):
+    model = chain(lambda: layer_class(*arguments, name='a'),
+                  lambda: layer_class(*arguments, name='b'))()
     clone = clone_model(clone_model(model))
     assert ([weight.path for weight in clone.weights] ==
             [weight.path for weight in model.weights])
-
-
-def test_guard_clone_keeps_paths_of_weights_in_a_model_that_a_call_builds():
-    assert_same_paths(chain(lambda: CreatesSequential(name='a'),
-                            lambda: CreatesSequential(name='b'))())
-
-
-@pytest.mark.parametrize('layer_class', [AppliesToSequential, BuildsSequential])
-def test_clone_keeps_paths_of_weights_in_a_copied_layer(layer_class):
-    assert_same_paths(chain(lambda: layer_class(gelu, name='a'),
-                            lambda: layer_class(ops.tanh, name='b'))())
 
 
 def test_guard_scope_around_the_clone_is_in_the_paths_of_its_weights():
@@ -168,13 +159,10 @@ def test_guard_scope_around_the_clone_is_in_the_paths_of_its_weights():
     assert clone.weights[0].path == 'copy/' + model.weights[0].path
 
 
-class StoresInputs(layers.Layer):
+class StoresInputs(KeepsShape):
     def call(self, inputs):
         self.last = inputs
         return 2. * inputs
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
 
 
 def test_guard_clone_of_a_layer_that_stores_a_tensor_of_fit_computes_the_same():
