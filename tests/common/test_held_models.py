@@ -54,16 +54,15 @@ class HoldsLayers(Holds):
         return outputs
 
 
-@pytest.mark.parametrize('make', [FillsInBuild, FillsSeveral, HoldsLayers])
-def test_guard_clone_of_a_layer_that_fills_or_builds_a_model(make):
-    model = chain(make, lambda: layers.Dense(2))()
-    assert len(assert_cloned(model).weights) == len(model.weights)
-
-
 class Builds(Holds):
     def build(self, input_shape):
         build_inner(self, [self.held], input_shape)
 
 
-def test_clone_of_a_layer_with_a_model_that_the_user_has_filled():
-    assert_cloned(chain(lambda: Builds().fill())())
+@pytest.mark.parametrize('make', [
+    FillsInBuild, FillsSeveral, HoldsLayers, lambda: Builds().fill()],
+    ids=['guard its build has filled', 'guard its build has filled, of several',
+         'guard its constructor has filled', 'the user has filled'])
+def test_clone_of_a_layer_with_a_model_that(make):
+    model = chain(make, lambda: layers.Dense(2))()
+    assert len(assert_cloned(model).weights) == len(model.weights)

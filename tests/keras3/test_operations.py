@@ -7,7 +7,8 @@ from keras.models import clone_model
 
 from custom_objects import TWO, Thrice
 from major_versions import (
-    ONES, RELEASE, assert_equal_and_independent, assert_same_outputs, outputs_of)
+    ONES, RELEASE, after_dense, assert_equal_and_independent, assert_same_outputs,
+    outputs_of)
 
 
 NOT_ON_TORCH = pytest.mark.skipif(
@@ -105,22 +106,23 @@ def test_clone_of_a_function_is_faithful_whose_input_is(make_input, assert_faith
     assert_faithful(build)
 
 
-def test_guard_clone_has_the_call_arguments(assert_faithful):
-    def build():
-        x = keras.Input((5,), dtype='int32', name='x')
-        y = layers.Embedding(4, 3, mask_zero=True)(x)
-        y, h, c = layers.LSTM(3, return_sequences=True, return_state=True)(y)
-        y = layers.LSTM(3, return_sequences=True)(y, initial_state=[h, c])
-        y = layers.Dropout(.5)(y, training=False)
-        return Model(x, layers.Attention()([y, y], mask=[None, None]))
-    assert_faithful(build)
+def call_arguments():
+    x = keras.Input((5,), dtype='int32', name='x')
+    y = layers.Embedding(4, 3, mask_zero=True)(x)
+    y, h, c = layers.LSTM(3, return_sequences=True, return_state=True)(y)
+    y = layers.LSTM(3, return_sequences=True)(y, initial_state=[h, c])
+    y = layers.Dropout(.5)(y, training=False)
+    return Model(x, layers.Attention()([y, y], mask=[None, None]))
 
 
-def test_guard_clone_has_structured_outputs(assert_faithful):
-    def build():
-        a, b = keras.Input((3,), name='a'), keras.Input((3,), name='b')
-        z = a + b
-        return Model({'a': a, 'b': b}, {'z': z, 'y': [layers.Dense(5)(z), a]})
+def structured_outputs():
+    a, b = keras.Input((3,), name='a'), keras.Input((3,), name='b')
+    z = a + b
+    return Model({'a': a, 'b': b}, {'z': z, 'y': [layers.Dense(5)(z), a]})
+
+
+@pytest.mark.parametrize('build', [call_arguments, structured_outputs])
+def test_guard_clone_has(build, assert_faithful):
     assert_faithful(build)
 
 
@@ -138,11 +140,7 @@ class TimesWeight(layers.Layer):
     lambda x, dense: TimesWeight()(x, dense.kernel)],
     ids=['position', 'keyword', 'in a list', 'of a layer'])
 def test_clone_has_its_own_weight_as_an_argument(use, assert_faithful):
-    def build():
-        x = keras.Input((3,), name='x')
-        dense = layers.Dense(3)
-        return Model(x, use(dense(x), dense))
-    assert_faithful(build)
+    assert_faithful(lambda: after_dense(lambda dense: lambda x: use(x, dense)))
 
 
 def test_clone_has_its_own_weight_of_a_layer_that_is_called_later(assert_faithful):
