@@ -451,7 +451,7 @@ class Cloner:
         for name in names:
             value = self._left_by_user(layer).get(name, MISSING)
             if is_plain(value) or value is MISSING:
-                value = (config or {}).get(name, value)
+                value = config.get(name, value)
             if value is not MISSING and not self.is_call_result(value):
                 current[name] = self._unshared(value)
         return current
