@@ -141,13 +141,10 @@ def _state(mine, its, clone):
 
 def _edge(mine, its, clone):
     state, mask = _state(mine, its, clone), None
-    if state == 'present' and (mine or its):
-        if mine and its:
-            mask = 'present'
-        elif clone.outcome == FAITHFUL:
-            mask = 'present' if its else None
-        else:
-            mask = 'added' if its else 'missing'
+    if state == 'present' and bool(mine) != bool(its) and clone.outcome != FAITHFUL:
+        mask = 'added' if its else 'missing'
+    elif state == 'present' and its:
+        mask = 'present'
     return Edge(state, mask)
 
 

@@ -20,13 +20,15 @@ PORTS = 22          # between two tensors that one call returns, or depends on
 MASK = 6            # how far the line of a mask is from that of its tensor
 LETTER = 0.58       # average width of a letter, as part of the size of the font
 
-# The texts beside tensors in a picture, and those in its description.
-TEXTS = {('mask', 'present'): ('mask', ', with its mask'),
-         ('mask', 'missing'): ('mask lost', ', without the mask'),
-         ('mask', 'added'): ('mask added',
-                             ', with a mask that the model does not have'),
-         ('tensor', 'missing'): ('output lost', ': the output is lost'),
-         ('tensor', 'added'): ('added', ', which the model does not have')}
+# For an `Edge`: the text beside it in a picture, and that in the description.
+TEXTS = {('present', None): ('', ''),
+         ('present', 'present'): ('mask', ', with its mask'),
+         ('present', 'missing'): ('mask lost', ', without the mask'),
+         ('present', 'added'): ('mask added',
+                                ', with a mask that the model does not have'),
+         ('missing', None): ('output lost', ': the output is lost'),
+         ('added', None): ('added', ', which the model does not have'),
+         ('absent', None): ('', '')}
 
 LIGHT = """--ink: #1f2328; --quiet: #57606a; --box: #f6f8fa; --mask: #0550ae;
   --lost: #b3152b; --tint: #ffebe9; --good: #116329; --rule: #d0d7de;
@@ -115,8 +117,8 @@ class _Drawing:
         for text, style in column.notes:
             # Bold letters are wider.
             style, size = ('small quiet', 11) if style == 'quiet' else (style, 15)
-            wrapped = _wrapped(text, self._step - 16, size)
-            lines += [(each, style) for each in wrapped]
+            lines += [(line, style)
+                      for line in _wrapped(text, self._step - 16, size)]
         return lines
 
     def _rows(self, columns):
@@ -135,7 +137,7 @@ class _Drawing:
         """Returns where tensors leave and reach boxes: pairs (tensor, 0 or 2)."""
         groups = collections.defaultdict(list)
         for key in tensors:
-            path = [key[0]] + self._layout.passed(key[0], key[2]) + [key[2]]
+            path = self._layout.path(key[0], key[2])
             groups[key[0], 0].append((self._layout.x[path[1]], key))
             groups[key[2], 2].append((self._layout.x[path[-2]], key))
         ports = {}
@@ -163,13 +165,17 @@ class _Drawing:
         labels = []
         for key, edge in column.edges.items():
             points = self._points(left, key, column.boxes[key[0]])
-            yield from _lines_of(edge, points)
+            if edge.mask:
+                yield _path([(x + MASK, y) for x, y in points],
+                            'mask' if edge.mask == 'present' else edge.mask)
+            yield _path(points,
+                        'tensor' if edge.tensor == 'present' else edge.tensor)
             is_left = self._ports[key, 2] < self._layout.x[key[2]]
             labels += _label(edge, points[-2:], is_left)
         yield from labels
         for key, box in column.boxes.items():
-            x, top = left + self._layout.x[key], self._tops[self._layout.rows[key]]
-            yield _box(box, x, top)
+            yield _box(box, left + self._layout.x[key],
+                       self._tops[self._layout.rows[key]])
 
     def _points(self, left, key, box):
         """Returns the points through which a tensor is drawn, in pairs: from the
@@ -177,7 +183,7 @@ class _Drawing:
         start, _, end, _ = key
         points = [(self._ports[key, 0],
                    self._tops[self._layout.rows[start]] + _height(box))]
-        for each in self._layout.passed(start, end):
+        for each in self._layout.path(start, end)[1:-1]:
             x, top = self._layout.x[each], self._tops[each.row]
             points += [(x, top), (x, top + self._heights[each.row])]
         points.append((self._ports[key, 2], self._tops[self._layout.rows[end]]))
@@ -210,35 +216,23 @@ def _texts(box):
             (_fitting(box.name, 11), 'small quiet')] + notes
 
 
-def _lines_of(edge, points):
-    if edge.mask:
-        yield _path([(x + MASK, y) for x, y in points],
-                    'mask' if edge.mask == 'present' else edge.mask)
-    yield _path(points, 'tensor' if edge.tensor == 'present' else edge.tensor)
-
-
 def _label(edge, points, is_left):
     """Yields what is drawn at the end of a tensor: a text and, if it or its mask is
     missing, a cross."""
     (x0, y0), (x1, y1) = points
     x, y = (x0 + x1) / 2, (y0 + y1) / 2
-    text, _ = _texts_of(edge)
     if 'missing' in edge:
         middle = x + MASK * (edge.mask == 'missing')
         for rise in (6, -6):
             yield _tag('path', class_='cross', d=(f'M{middle - 6:g},{y - rise:g} '
                                                   f'L{middle + 6:g},{y + rise:g}'))
+    text, _ = TEXTS[edge]
     if text:
-        style = 'of-mask' if edge.mask == 'present' else 'bad'
-        right = x + (18 if edge.mask else 10)
-        yield _text(text, x - 10 if is_left else right, y + 4,
-                    f'label {style} left' if is_left else f'label {style}')
-
-
-def _texts_of(edge):
-    """Returns the text beside a tensor and that in the description; may be empty."""
-    return TEXTS.get(('mask', edge.mask)) or TEXTS.get(('tensor', edge.tensor),
-                                                       ('', ''))
+        style = 'label of-mask' if edge.mask == 'present' else 'label bad'
+        if is_left:
+            yield _text(text, x - 10, y + 4, style + ' left')
+        else:
+            yield _text(text, x + (18 if edge.mask else 10), y + 4, style)
 
 
 def _tag(name, *children, **attributes):
@@ -284,7 +278,7 @@ def _in_words(column):
     boxes = [f"{box.name}: {', '.join(text for text, _ in box.notes)}"
              for box in column.boxes.values() if box.notes]
     tensors = [f'{column.boxes[start].kind} to {column.boxes[end].kind}' +
-               _texts_of(edge)[1]
+               TEXTS[edge][1]
                for (start, _, end, _), edge in column.edges.items()
                if edge.tensor != 'absent']
     return f"{column.heading}: {'; '.join(notes + boxes + tensors)}."

@@ -1,5 +1,6 @@
 """Where the calls of layers are drawn: in rows, each below those it depends on."""
 import collections
+import itertools
 
 BOX, LINE = 176, 20     # the width of a box, and of a tensor that passes a row
 SPACE = 24              # the space between two of them
@@ -18,7 +19,7 @@ class Layout:
     # Arguments
         calls: list of keys.
         links: list of pairs (key, key of a call that depends on it); of those that
-            form a circle, one is left out.
+            form a circle, one leads upwards.
 
     # Attributes
         rows: dict: key -> its row, from 0.
@@ -27,24 +28,19 @@ class Layout:
     """
 
     def __init__(self, calls, links):
-        calls = _sorted(calls, links)
-        order = {key: i for i, key in enumerate(calls)}
-        links = [(start, end) for start, end in dict.fromkeys(links)
-                 if order[start] < order[end]]
         self.rows = _rows(calls, links)
         # What each item is connected with, in the rows above and in those below.
         above, below = (collections.defaultdict(list) for _ in range(2))
-        items = list(calls)
-        for start, end in links:
-            path = [start] + self.passed(start, end) + [end]
-            items += path[1:-1]
-            for upper, lower in zip(path, path[1:]):
-                above[lower].append(upper)
-                below[upper].append(lower)
-        lines = collections.defaultdict(list)
-        for item in items:
-            lines[self.row_of(item)].append(item)
-        lines = [lines[row] for row in sorted(lines)]
+        items = list(self.rows)
+        for start, end in dict.fromkeys(links):
+            if self.rows[start] < self.rows[end]:
+                path = self.path(start, end)
+                items += path[1:-1]
+                for upper, lower in zip(path, path[1:]):
+                    above[lower].append(upper)
+                    below[upper].append(lower)
+        lines = [list(line) for _, line in itertools.groupby(
+            sorted(items, key=self.row_of), self.row_of)]
         self.x = {}
         for line in lines:
             self._put(line, dict.fromkeys(line, 0))
@@ -53,9 +49,9 @@ class Layout:
                 self._move(line, above, below)
             for line in reversed(lines):
                 self._move(line, below, above)
-        halves = [(x, _width(item) / 2) for item, x in self.x.items()]
-        left = min((x - half for x, half in halves), default=0)
-        right = max((x + half for x, half in halves), default=BOX)
+        left = min((x - _width(item) / 2 for item, x in self.x.items()), default=0)
+        right = max((x + _width(item) / 2 for item, x in self.x.items()),
+                    default=BOX)
         self.width = round(right - left)
         self.x = {item: round(x - left) for item, x in self.x.items()}
 
@@ -63,10 +59,10 @@ class Layout:
         """Returns the row of a call or a `Passing`."""
         return item.row if isinstance(item, Passing) else self.rows[item]
 
-    def passed(self, start, end):
-        """Returns the `Passing`s of a tensor from one call to another."""
-        return [Passing(start, end, row)
-                for row in range(self.rows[start] + 1, self.rows[end])]
+    def path(self, start, end):
+        """Returns a call, the `Passing`s of its tensor, and the call it leads to."""
+        return [start, *(Passing(start, end, row) for row in range(
+            self.rows[start] + 1, self.rows[end])), end]
 
     def _move(self, line, near, back):
         """Moves the items of a row towards those on one side of it."""
@@ -101,25 +97,20 @@ def _width(item):
     return LINE if isinstance(item, Passing) else BOX
 
 
-def _sorted(calls, links):
-    """Returns calls so that each comes after those that it depends on."""
-    needed = collections.defaultdict(set)
+def _rows(calls, links):
+    """Returns the rows, by calls that each come after those that it depends on: a
+    call is as low as what depends on it allows."""
+    above, below = (collections.defaultdict(set) for _ in range(2))
     for start, end in links:
-        needed[end].add(start)
+        above[end].add(start)
+        below[start].add(end)
     waiting, found = dict.fromkeys(calls), {}
     while waiting:
-        ready = (key for key in waiting if needed[key] <= found.keys())
+        ready = (key for key in waiting if above[key] <= found.keys())
         key = next(ready, next(iter(waiting)))
         found[key] = waiting.pop(key)
-    return list(found)
-
-
-def _rows(calls, links):
-    """Returns the rows: a call is as low as what depends on it allows."""
-    below = collections.defaultdict(list)
-    for start, end in links:
-        below[start].append(end)
     heights = {}
-    for key in reversed(calls):
-        heights[key] = 1 + max((heights[end] for end in below[key]), default=-1)
-    return {key: max(heights.values()) - heights[key] for key in calls}
+    for key in reversed(list(found)):
+        heights[key] = 1 + max((heights[end] for end in below[key]
+                                if end in heights), default=-1)
+    return {key: max(heights.values()) - heights[key] for key in found}

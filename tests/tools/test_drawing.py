@@ -214,6 +214,8 @@ def test_calls_are_below_what_they_depend_on_in_whatever_order_they_are_given():
 def test_a_circle_can_be_placed():
     layout = Layout(['a', 'b'], [('a', 'b'), ('b', 'a')])
     assert sorted(layout.rows.values()) == [0, 1]
+    layout = Layout(list('abcd'), [('b', 'a'), ('b', 'c'), ('c', 'd'), ('d', 'b')])
+    assert set(layout.path('b', 'a')) <= set(layout.x)
 
 
 def test_nothing_overlaps():
