@@ -70,10 +70,18 @@ def columns_of(title, model, clones):
         where = 'around the difference' if differing else 'at the start'
         notes.append((f'Cut: {len(shown)} of {len(calls)} layers, those {where}.',
                       'plain'))
-    calls = [key for key in calls if key in shown]
-    tensors = [key for key in tensors if shown.issuperset(key[::2])]
-    return [_column('The model', notes, calls, tensors, mine, mine, None)] + [
-        _column(clone.heading, _about(clone), calls, tensors, mine, its, clone)
+
+    def column(heading, notes, its, clone=None):
+        boxes = {key: _box(key, mine.calls.get(key), its.calls.get(key), clone)
+                 for key in calls
+                 if key in shown and (key in mine.calls or key in its.calls)}
+        edges = {key: _edge(mine.masks.get(key), its.masks.get(key), clone)
+                 for key in tensors if shown.issuperset(key[::2]) and
+                 (key in mine.masks or key in its.masks)}
+        return Column(heading, notes, boxes, edges)
+
+    return [column('The model', notes, mine)] + [
+        column(clone.heading, _about(clone), its, clone)
         for clone, its in zip(clones, others)]
 
 
@@ -123,17 +131,9 @@ def _surroundings(calls, tensors, differing):
     return found
 
 
-def _column(heading, notes, calls, tensors, mine, its, clone):
-    """Returns the `Column` of a graph; `clone` is None for that of the model."""
-    boxes = {key: _box(key, mine.calls.get(key), its.calls.get(key), clone)
-             for key in calls if key in mine.calls or key in its.calls}
-    edges = {key: _edge(mine.masks.get(key), its.masks.get(key), clone)
-             for key in tensors if key in mine.masks or key in its.masks}
-    return Column(heading, notes, boxes, edges)
-
-
 def _state(mine, its, clone):
-    """Returns the state of a part, given what the model and the clone have."""
+    """Returns the state of a part, given what the model and the clone have; `clone`
+    is None in the column of the model."""
     if clone is not None and clone.outline is None:
         return 'absent'
     return 'missing' if its is None else 'added' if mine is None else 'present'

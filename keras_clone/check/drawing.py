@@ -3,6 +3,7 @@
 All columns have the same layout: that of everything that any of them has.
 """
 import collections
+import itertools
 import re
 import textwrap
 from xml.sax.saxutils import escape, quoteattr
@@ -79,16 +80,16 @@ def draw(title, model, clones):
     """
     columns = columns_of(title, model, clones)
     drawing = _Drawing(columns)
-    parts = list(drawing.parts())
     name = re.sub('[^a-z0-9]+', '-', title.lower()).strip('-') or 'model'
     ids = f'{name}-title', f'{name}-words'
     children = [
         _tag('title', _escaped(f'{title} and its clones'), id=ids[0]),
         _tag('desc', _escaped(' '.join(map(_in_words, columns))), id=ids[1]),
         _tag('style', STYLE),
-        _tag('rect', class_='paper', width=drawing.width, height=drawing.height)]
+        _tag('rect', class_='paper', width=drawing.width, height=drawing.height),
+        *drawing.parts()]
     return _tag(
-        'svg', *[f'\n{part}' for part in children + parts], '\n',
+        'svg', *[f'\n{each}' for each in children], '\n',
         xmlns='http://www.w3.org/2000/svg', class_='picture', role='img',
         width=drawing.width, height=drawing.height,
         viewBox=f'0 0 {drawing.width} {drawing.height}',
@@ -123,15 +124,13 @@ class _Drawing:
 
     def _rows(self, columns):
         """Returns the tops of all rows, that of one more, and the heights."""
-        heights = [0] * (1 + max(self._layout.rows.values(), default=-1))
-        for column in columns:
-            for key, box in column.boxes.items():
-                row = self._layout.rows[key]
-                heights[row] = max(heights[row], _height(box))
-        tops = [24 + LINE * max(map(len, self._heads)) + MARGIN]
-        for height in heights:
-            tops.append(tops[-1] + height + GAP)
-        return tops, heights
+        rows = self._layout.rows
+        heights = [max(_height(box) for column in columns
+                       for key, box in column.boxes.items() if rows[key] == row)
+                   for row in range(1 + max(rows.values(), default=-1))]
+        first = 24 + LINE * max(map(len, self._heads)) + MARGIN
+        tops = itertools.accumulate([first] + [each + GAP for each in heights])
+        return list(tops), heights
 
     def _all_ports(self, tensors):
         """Returns where tensors leave and reach boxes: pairs (tensor, 0 or 2)."""

@@ -62,7 +62,10 @@ def outline(model):
               for k, x in enumerate(node.output_tensors)}
     calls_of_name = collections.Counter()
     calls = collections.Counter(map(id, layers))
-    parts = {id(layer): _parts(layer) for layer in layers}
+    # The ids of each layer, of the layers in it, and of their variables.
+    parts = {id(layer): {id(part) for each in graphs.all_layers(layer)
+                         for part in [each, *graphs.weights_of(each)]}
+             for layer in layers}
     found = []
     for i, (node, layer) in enumerate(zip(nodes, layers)):
         calls_of_name[layer.name] += 1
@@ -94,12 +97,6 @@ def _inputs(node):
     pairs += [(x, None) for x in tensors_in(graphs.arguments_of(node))
               if id(x) not in known]
     return [(x, mask is not None) for x, mask in pairs]
-
-
-def _parts(layer):
-    """Returns the ids of a layer, of the layers in it, and of their variables."""
-    return {id(part) for each in graphs.all_layers(layer)
-            for part in [each, *graphs.weights_of(each)]}
 
 
 def _kind(layer):
