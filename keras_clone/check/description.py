@@ -280,11 +280,8 @@ def tensors_in(structure):
 
 def _answers_of(layer):
     """Yields what a layer answers to those who ask for it: its configuration and
-    vocabulary, and what the properties and `get_` methods of a user's class return.
-
-    # Returns
-        Yields pairs (text for what is asked, the answer or `Raised`).
-    """
+    vocabulary, and what the properties and `get_` methods of a user's class return,
+    as pairs (text for what is asked, the answer or `Raised`)."""
     names = [name for cls in type(layer).__mro__ if _is_of_user(cls)
              for name, value in vars(cls).items()
              if isinstance(value, property) or name.startswith('get_')]

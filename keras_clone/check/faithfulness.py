@@ -139,20 +139,15 @@ def compare(model, clone, inputs=None, seed=0):
 
 
 def _compare(original, clone, earlier, locate=True, training=True, facts_again=None):
-    """Compares a clone with the original.
-
-    # Arguments
-        earlier: list of the `Belongings` of the models with which the clone may
-            share nothing; those of the clone are added.
-        locate, training: see `check_clone`.
-        facts_again: see `differences`.
-    """
+    """Compares a clone with the original; for the settings see `check_clone` and
+    `differences`. The clone may share nothing with the models whose `Belongings` are
+    in the list `earlier`; its own are added."""
     if not isinstance(clone, Model):
         return [Difference(GRAPH, '', 'what cloning returns', 'a `Model`',
                            shortened(repr(clone)))]
-    its = Belongings(clone, original.description)
+    its = Belongings(clone, original.belongings)
     numbers = original.compare_outputs(its, locate)
-    in_graph = differences(original.description, its.description, facts_again)
+    in_graph = differences(original.belongings, its, facts_again)
     if training and not numbers:
         numbers = original.compare_training(its, not in_graph)
     shared = [each for belongings in earlier

@@ -21,28 +21,21 @@ CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
 BACKENDS = ('tensorflow', 'theano', 'cntk', 'jax', 'jaxlib', 'torch')
 
 
-class Belongings:
-    """What belongs to one model only.
-
-    # Arguments
-        model, like: see `Description`.
+class Belongings(Description):
+    """The description of a model, with what belongs to this model only.
 
     # Attributes
-        model, description: the model and its `Description`.
         parts: dict: id -> (path of the nearest layer, what belongs to the model: a
             layer, variable or tensor, or a container among the arguments of a call).
     """
 
     def __init__(self, model, like=None):
-        self.model = model
-        self.description = description = Description(model, like)
-        self.parts = held_by(description.located_layers())
-        for (key, _), node in description.nodes.items():
-            for arguments in graphs.arguments_of(node):
-                for _, each in items_of(arguments):
-                    value = each.value if isinstance(each, Whole) else None
-                    if isinstance(value, (dict, list)):
-                        self.parts[id(value)] = description.paths[key], value
+        super().__init__(model, like)
+        self.parts = held_by(self.located_layers())
+        for (key, _), node in self.nodes.items():
+            for _, each in items_of(graphs.arguments_of(node)):
+                if isinstance(each, Whole) and isinstance(each.value, (dict, list)):
+                    self.parts[id(each.value)] = self.paths[key], each.value
 
     def variables(self):
         """Returns the variables among the parts."""
@@ -52,7 +45,7 @@ class Belongings:
         """Records all of the model that cloning it must not change: a dict for
         `changes`, place -> (what to compare, the object, which is kept alive)."""
         notes, variables = {}, self.variables()
-        for path, layer in self.description.located_layers():
+        for path, layer in self.located_layers():
             for name, value in sorted(vars(layer).items()):
                 _note(notes, (path, name), value)
         for i, (variable, value) in enumerate(zip(
@@ -93,13 +86,8 @@ def changed(variables):
 
 
 def held_by(layers):
-    """Returns the layers, variables and tensors that layers hold or lead to.
-
-    # Arguments
-        layers: list of pairs (path, layer).
-
-    # Returns
-        A dict: id -> (path of the nearest of the layers, the object).
+    """Returns the layers, variables and tensors that layers, given as pairs (path,
+    layer), hold or lead to: a dict id -> (path of the nearest of them, the object).
     """
     seen, found = {}, {}
     waiting = collections.deque((path, [layer]) for path, layer in layers)

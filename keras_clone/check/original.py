@@ -32,7 +32,6 @@ class Original:
     def __init__(self, model, inputs=None, seed=0, draw_weights=False):
         self.model = model
         self.belongings = Belongings(model)
-        self.description = self.belongings.description
         self.is_built = graphs.graph_of(model) is not None
         if not self.is_built:
             self.not_compared = ['outputs (the model is not built: it has none yet)']
@@ -67,13 +66,13 @@ class Original:
     def _draws_same(self, its):
         """Returns whether a clone can draw the numbers of the model: whether it has
         as many random number generators."""
-        return 0 < len(self.description.seeds()) == len(its.description.seeds())
+        return 0 < len(self.belongings.seeds()) == len(its.seeds())
 
     def _again(self, compute, its=None, count=DRAWS):
         """Computes something several times, each time from other random numbers; if
         a clone can draw the numbers of the model, from those that both have drawn.
         """
-        seeds = self.description.seeds()
+        seeds = self.belongings.seeds()
         if its and self._draws_same(its):
             seeds = []
         values = graphs.values_of(seeds)
@@ -117,8 +116,8 @@ class Original:
         try:
             its.model.set_weights(self.model.get_weights())
             if self._draws_same(its):
-                graphs.set_values(its.description.seeds(),
-                                  graphs.values_of(self.description.seeds()))
+                graphs.set_values(its.seeds(),
+                                  graphs.values_of(self.belongings.seeds()))
             evaluate = graphs.evaluator(its.model, self.values)
             with changed(self.belongings.variables()):
                 suspects = self._differing(evaluate())
@@ -161,7 +160,7 @@ class Original:
 
     def _first_layer_to_differ(self, its):
         """Returns the first layer whose outputs or masks are not the original's."""
-        pairs = self.description.partners(its.description)
+        pairs = self.belongings.partners(its)
 
         def differ(count):
             nodes, others = zip(*pairs[:count])
@@ -209,17 +208,14 @@ class Original:
             again = self._again(lambda: graphs.train_once(
                 self.model, self.values, targets, noise), its)
             if all(all_close(mine, drawn[what]) for drawn, _ in again):
-                return [Difference(NUMBERS, self._layer_of(what, mine, others), what,
-                                   "the original's", distance(mine, others))]
+                weights = [i for i, (x, y) in enumerate(zip(mine, others))
+                           if what == graphs.STEPPED and not arrays_close(x, y)]
+                layer = (self.belongings.layer_of_weight(weights[0]) if weights
+                         else '')
+                return [Difference(NUMBERS, layer, what, "the original's",
+                                   distance(mine, others))]
             self.not_compared.append(f'{what} (random)')
         return []
-
-    def _layer_of(self, what, expected, got):
-        """Returns the path of the layer of the first weight that is trained to other
-        values."""
-        places = [i for i, (x, y) in enumerate(zip(expected, got))
-                  if what == graphs.STEPPED and not arrays_close(x, y)]
-        return self.description.layer_of_weight(places[0]) if places else ''
 
     def kept_weights(self, clone, other_values):
         """Finds the weights that a new clone should have drawn anew and has not.
@@ -246,7 +242,7 @@ class Original:
         others = other_values() if kept else []
         for i in kept:
             if not np.array_equal(others[i], self.first_weights[i]):
-                return [Difference(GRAPH, self.description.layer_of_weight(i),
+                return [Difference(GRAPH, self.belongings.layer_of_weight(i),
                                    f'weight {i} of the model', 'drawn anew',
                                    "the original's numbers")]
         return []
@@ -257,21 +253,17 @@ class Original:
         objects = custom_objects(self.model)
 
         def problem_of(model):
-            loaded = graphs.reloaded(model, objects)
-            outputs = graphs.evaluator(loaded, self.values)()
-            differing = self._differing(outputs)
-            is_other = self._random_among(differing) != differing
-            return distance(self.outputs, outputs) if is_other else ''
+            try:
+                loaded = graphs.reloaded(model, objects)
+                outputs = graphs.evaluator(loaded, self.values)()
+                differing = self._differing(outputs)
+                is_other = self._random_among(differing) != differing
+                return distance(self.outputs, outputs) if is_other else ''
+            except Exception as error:
+                return summary(error)
 
-        try:
-            if not self.is_built or problem_of(self.model):
-                return []
-        except Exception:
-            return []
-        try:
-            text = problem_of(clone)
-        except Exception as error:
-            text = summary(error)
+        is_saved = self.is_built and not problem_of(self.model)
+        text = problem_of(clone) if is_saved else ''
         return [Difference(SAVING, '', 'save and load', "the original's outputs",
                            text)] if text else []
 

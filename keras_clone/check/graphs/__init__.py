@@ -31,7 +31,7 @@ class Graphs:
         settings_of(model): {what: value}, but for those of its layers.
         values_of(variables), set_values(variables, values): with arrays.
         layer_of(node): the layer that a node is a call of.
-        arguments_of(node): list of the structures of the arguments of the call.
+        arguments_of(node): tuple of the structures of the arguments of the call.
         masks_of(node): input masks and output masks, None for each missing.
         shapes_of(node): the shapes, and other properties, of the outputs.
         fresh_names(seed): the context of `fresh_state`, but for Python and NumPy.
@@ -86,7 +86,7 @@ class Graphs:
 
     def seeds_of(self, layer):
         """Returns the states of the random number generators that a layer has."""
-        return []
+        return [each.state for each in getattr(layer, '_seed_generators', [])]
 
     def ordered_nodes(self, model):
         """Returns the nodes of a model, inputs first, each after those that it
@@ -145,12 +145,8 @@ class Graphs:
 
 
 def reached(objects, leads_to):
-    """Returns objects and all that these lead to, each once, depth first.
-
-    # Arguments
-        objects: list.
-        leads_to: function of an object that returns a list of others.
-    """
+    """Returns objects and all that these lead to, each once, depth first. `leads_to`
+    is a function of an object that returns a list of others."""
     found, waiting = {}, list(reversed(objects))
     while waiting:
         each = waiting.pop()

@@ -10,6 +10,7 @@ import contextlib
 import importlib
 import itertools
 import re
+from operator import attrgetter
 from unittest import mock
 
 import numpy as np
@@ -37,6 +38,11 @@ class Keras2Graphs(Graphs):
     FILE, SAVING = 'model.h5', {'include_optimizer': False}
     NOT_TRAINED = () if K.backend() == 'tensorflow' else (
         f'a step of training ({K.backend()} would compile it for long)',)
+
+    layers_of = attrgetter('_layers')
+    layer_of = attrgetter('outbound_layer')
+    masks_of = attrgetter('input_masks', 'output_masks')
+    shapes_of = attrgetter('output_shapes')
 
     def is_variable(self, value):
         """To read an update is to execute it: on TensorFlow 1, those of Keras 2.3
@@ -78,9 +84,6 @@ class Keras2Graphs(Graphs):
     def graph_of(self, network):
         return network if network.inputs else None
 
-    def layers_of(self, network):
-        return network._layers
-
     def held_layers(self, layer):
         """They are labelled by the attribute that holds them, those of a subclassed
         model by their position."""
@@ -114,18 +117,9 @@ class Keras2Graphs(Graphs):
     def set_values(self, variables, values):
         K.batch_set_value(list(zip(variables, values)))
 
-    def layer_of(self, node):
-        return node.outbound_layer
-
     def arguments_of(self, node):
         """They do not include the tensors that the layer was called on."""
-        return [] if node.arguments is None else [node.arguments]
-
-    def masks_of(self, node):
-        return node.input_masks, node.output_masks
-
-    def shapes_of(self, node):
-        return node.output_shapes
+        return () if node.arguments is None else (node.arguments,)
 
     def counting_ops(self, function):
         """TensorFlow can list them. Placeholders are left out, and what Keras adds
@@ -138,13 +132,14 @@ class Keras2Graphs(Graphs):
         result = function()
         return result, collections.Counter(
             op.type for op in graph.get_operations()[before:]
-            if op.type not in NOT_COUNTED and
-            not any(map(_sets_value, [op] + list(op.control_inputs))))
+            if op.type not in NOT_COUNTED and not any(
+                each.type in ASSIGN and each.inputs[1].op.type == 'Placeholder'
+                for each in [op, *op.control_inputs]))
 
     def fresh_names(self, seed):
         """On Theano and CNTK, only the numbers in names start at 1 again."""
         if K.backend() == 'tensorflow':
-            return _fresh_graph(seed)
+            return _fresh_keras_graph(seed) if _is_eager() else _fresh_graph()
         return mock.patch.object(
             importlib.import_module(f'keras.backend.{K.backend()}_backend'),
             '_UID_PREFIXES', collections.defaultdict(int))
@@ -173,9 +168,12 @@ class Keras2Graphs(Graphs):
 
     def train_once(self, model, values, targets=None, noise=None):
         """A clone is not compiled, so there is no loss that takes targets: the loss
-        is the mean square of the outputs, added to the model's own losses. Only the
-        weights of `_trained` take the step; the others follow their updates."""
-        trained = _trained(model)
+        is the mean square of the outputs, added to the model's own losses. Where
+        gradients are expensive, weights take no step, but follow their updates."""
+        # Theano compiles gradients, and TensorFlow builds each loop once more, which
+        # takes longer than all else here.
+        is_cheap = K.backend() == 'tensorflow' and not _has_loops()
+        trained = model.trainable_weights if is_cheap else []
         if _is_eager() or not (trained or model.losses or model.updates or
                                model.uses_learning_phase):
             return {}, None  # Eagerly, each run draws in another order.
@@ -245,18 +243,10 @@ def current_graph():
     return backend.get_graph()
 
 
-def _sets_value(op):
-    return op.type in ASSIGN and op.inputs[1].op.type == 'Placeholder'
-
-
 @contextlib.contextmanager
-def _fresh_graph(seed):
+def _fresh_graph():
     import tensorflow as tf
     from keras.backend import tensorflow_backend
-    if tf.executing_eagerly():
-        with _fresh_keras_graph(seed):
-            yield
-        return
     with tf.Graph().as_default() as graph, session(graph):
         yield
     # Keras keeps these forever, and with them the graph: 2.2.4 itself, later
@@ -338,16 +328,6 @@ def function_of(feeds, tensors, learning_phase=None, updates=()):
         computed.update((id(x), y) for x, y in zip(wanted, function(values)))
         return [np.asarray(computed[id(each)]) for each in tensors]
     return compute
-
-
-def _trained(model):
-    """Returns the weights to compute gradients for: none where that is expensive.
-
-    Theano compiles them, and TensorFlow builds each loop once more, which takes
-    longer than all else here.
-    """
-    is_cheap = K.backend() == 'tensorflow' and not _has_loops()
-    return model.trainable_weights if is_cheap else []
 
 
 def _has_loops():

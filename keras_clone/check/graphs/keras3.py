@@ -7,6 +7,7 @@ that it returned.
 import collections
 import contextlib
 import re
+from operator import attrgetter
 
 import keras
 import numpy as np
@@ -37,6 +38,10 @@ class Keras3Graphs(Graphs):
     # is called, and are compared then.
     MASKS_MAY_APPEAR = True
     FILE, LOADING = 'model.keras', {'safe_mode': False}
+
+    layer_of = attrgetter('operation')
+    arguments_of = attrgetter('arguments.args', 'arguments.kwargs')
+    facts_of_input = attrgetter('shape', 'dtype', 'sparse')
 
     def graph_of(self, network):
         """It is the `Function` that a model is, or that a `Sequential` has."""
@@ -95,9 +100,6 @@ class Keras3Graphs(Graphs):
                 ', its regularizer': type(weight.regularizer),
                 ', its constraint': type(weight.constraint)}
 
-    def facts_of_input(self, tensor):
-        return tensor.shape, tensor.dtype, tensor.sparse
-
     def settings_of(self, model):
         found = {'being compiled': bool(getattr(model, 'compiled', False))}
         if found['being compiled']:
@@ -112,12 +114,6 @@ class Keras3Graphs(Graphs):
     def set_values(self, variables, values):
         for variable, value in zip(variables, values):
             variable.assign(value)
-
-    def layer_of(self, node):
-        return node.operation
-
-    def arguments_of(self, node):
-        return [node.arguments.args, node.arguments.kwargs]
 
     def masks_of(self, node):
         return ([get_keras_mask(x) for x in node.input_tensors],
@@ -136,9 +132,6 @@ class Keras3Graphs(Graphs):
             yield
         finally:
             global_state.set_global_attribute('object_name_uids', names)
-
-    def seeds_of(self, layer):
-        return [each.state for each in getattr(layer, '_seed_generators', [])]
 
     def evaluator(self, model, values, nodes=None):
         """It returns as many masks as outputs, with an empty array in place of each
