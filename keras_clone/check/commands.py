@@ -204,14 +204,9 @@ def _why_inactive():
 
 
 def _checked(model, only, seed, outlines=False):
-    """Checks the models with both functions.
-
-    # Arguments
-        outlines: whether the results contain what `_draw` draws.
-
-    # Returns
-        A tuple: the `Fact`s, why this function is not active, the rows of the table.
-    """
+    """Checks the models with both functions. Returns the `Fact`s, why this function
+    is not active, and the rows of the table; with `outlines`, they contain what
+    `_draw` draws."""
     console = Console(stderr=True)
     if model is not None:
         subjects.warn_of_code(model)

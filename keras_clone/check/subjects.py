@@ -48,20 +48,12 @@ def refuse_wrong(model, only):
         return
     if only:
         raise Failure('--only chooses from the gallery: leave it out with a MODEL.')
-    if not _is_file(model):
-        _refuse_other_forms(model)
-    elif os.path.isdir(model):
-        raise Failure(f'MODEL should be a file. Found: {model}, a folder.')
-    elif not os.path.isfile(model):
-        raise Failure(f'There is no file {model}.')
-
-
-def _is_file(model):
-    return model.lower().endswith(('.h5', '.hdf5', '.keras'))
-
-
-def _refuse_other_forms(model):
-    """Raises a `Failure` unless MODEL has the form `FUNCTION`."""
+    if _is_file(model):
+        if os.path.isdir(model):
+            raise Failure(f'MODEL should be a file. Found: {model}, a folder.')
+        if not os.path.isfile(model):
+            raise Failure(f'There is no file {model}.')
+        return
     path, colon, call = model.partition(':')
     module = re.sub(r'\.py$', '', os.path.normpath(path)).replace(os.sep, '.')
     function = re.sub(r'\(.*\)$', '', call) or 'function'
@@ -70,6 +62,10 @@ def _refuse_other_forms(model):
         hint = f'. Write {module}:{function}' if is_clear else ''
         raise Failure(f'MODEL should be an .h5 or .keras file or {FUNCTION}. '
                       f'Found: {model}{hint}')
+
+
+def _is_file(model):
+    return model.lower().endswith(('.h5', '.hdf5', '.keras'))
 
 
 def _of_gallery(only):
