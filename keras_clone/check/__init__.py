@@ -2,6 +2,13 @@
 programs `check_clone` and `compare`, see `keras_clone.check.faithfulness`.
 
 The command imports this package before Keras.
+
+- The judge: `faithfulness` decides, by `original` (what a model computes),
+  `description` (its graph) and `independence` (what belongs to it alone). `graphs`
+  is what these know about Keras, `random_values` what they draw.
+- The command: `commands`, `subjects`, `processes`, and the models of `gallery`.
+- The pictures: `outline` (of a model), `columns` (what is shown), `layout` (where),
+  `drawing`.
 """
 
 
