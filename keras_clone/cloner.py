@@ -1014,7 +1014,11 @@ def _are_equal(value, other):
 
 def _was_changed(value, new):
     """Returns whether two plain values, or two arrays, differ by more than integers
-    and strings: these may be an instance's own, e.g. an id or a unique name."""
+    and strings: these may be an instance's own, e.g. an id or a unique name.
+
+    Another new layer would tell which it is, but making one may change what its
+    class counts, and what the next layers compute with.
+    """
     if type(value) in _IDENTITIES and type(value) is type(new):
         return False
     if not (isinstance(value, CONTAINERS) and isinstance(new, CONTAINERS) and
