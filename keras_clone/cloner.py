@@ -164,10 +164,12 @@ class Cloner:
         # Arguments
             changed: see `_changed_data`.
         """
+        ways = [lambda: self._replayed(layer), lambda: self._as_released(layer),
+                lambda: self._replayed_in_scope(layer)]
+        if changed:
+            ways.insert(0, lambda: self._replayed(layer, changed))
         errors = []
-        for create in (lambda: self._replayed(layer, changed),
-                       lambda: self._as_released(layer),
-                       lambda: self._replayed_in_scope(layer)):
+        for create in ways:
             try:
                 clone = create()
                 if clone is layer or id(clone) in self._clones:
@@ -179,7 +181,7 @@ class Cloner:
             "Cannot clone layer '{}' of class `{}`: its constructor cannot be "
             'called again ({}), and it cannot be created from its config ({}). '
             'Return every argument of the constructor from `get_config()`.'.format(
-                layer.name, type(layer).__name__, *map(_summary, errors))
+                layer.name, type(layer).__name__, *map(_summary, errors[-3:]))
         ) from errors[0]
 
     def _replayed(self, layer, changed=()):

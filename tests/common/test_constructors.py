@@ -624,6 +624,27 @@ def test_clone_has_a_changed_argument_that_was_passed_by_position():
     assert_same_outputs(model, clone_model(model))
 
 
+def test_clone_has_a_function_if_its_constructor_refuses_the_number_in_the_config():
+    class Part(layers.Layer):
+        def __init__(self, rate, function=abs, **kwargs):
+            if rate > 1:
+                raise ValueError('rate is greater than 1')
+            super().__init__(**kwargs)
+            self._rate, self.apply = rate, lambda inputs: function(rate * inputs)
+
+        def get_config(self):
+            return {**super().get_config(), 'rate': 100 * self._rate}
+
+        @classmethod
+        def from_config(cls, config):
+            return cls(**{**config, 'rate': config['rate'] / 100})
+
+        def call(self, inputs):
+            return self.apply(inputs)
+    model = chain(lambda: Part(.5, lambda inputs: inputs + 1))()
+    assert_same_outputs(model, clone_model(model))
+
+
 class Remembers(layers.Layer):
     def __init__(self, scores=None, **kwargs):
         super().__init__(**kwargs)
