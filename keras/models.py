@@ -270,8 +270,9 @@ class _Cloner(Cloner):
         if layer.built and not clone.built and layer._inbound_nodes:
             # On TensorFlow 2, Keras builds layers in a graph of its own.
             build = getattr(K, 'symbolic', lambda function: function)(clone.build)
-            with K.name_scope(clone.name), state_of(first_call_of(layer)):
-                build(layer.get_input_shape_at(0))
+            shape, scope = layer.get_input_shape_at(0), K.name_scope(clone.name)
+            with self.building(layer), scope, state_of(first_call_of(layer)):
+                build(shape)
             clone.built = True
 
     def finish(self):

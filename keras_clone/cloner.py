@@ -134,6 +134,15 @@ class Cloner:
         except CannotCopy as error:
             raise refusal(layer, error)
 
+    @contextlib.contextmanager
+    def building(self, layer):
+        """Context in which the clone of a layer is built."""
+        try:
+            yield
+        except Exception as error:
+            raise refusal(layer, 'its clone cannot be built ({})'.format(
+                _summary(error))) from error
+
     def created(self, layer):
         """Returns a new layer, created as the original was: by its constructor.
 

@@ -554,7 +554,9 @@ def with_lora(option, inputs, outputs):
 @whole()
 def quantized(option, inputs, outputs):
     model = Model(inputs, outputs)
-    if all(layer.quantization_mode is None and layer.compute_dtype == 'float32'
+    # Keras cannot load a quantized layer in a `SpectralNormalization`.
+    if all(layer.quantization_mode is None and layer.compute_dtype == 'float32' and
+           not isinstance(layer, layers.SpectralNormalization)
            for layer in model._flatten_layers()):
         model.quantize('int8')
     return model

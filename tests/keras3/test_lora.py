@@ -104,6 +104,13 @@ def test_clone_has_the_quantized_weights_of_a(mode, kind):
     assert_same_outputs(model, clone)
 
 
+def test_layer_whose_clone_cannot_be_built_is_refused():
+    model = chain(lambda: layers.SpectralNormalization(layers.Dense(4)))()
+    model.quantize('int8')  # Keras cannot load it either.
+    with pytest.raises(ValueError, match="'spectral.* cannot be built"):
+        clone_model(model)
+
+
 def test_guard_clone_has_quantized_weights_and_lora():
     model = chain(lambda: layers.Dense(4))()
     model.layers[-1].enable_lora(2)

@@ -267,9 +267,7 @@ class _Cloner(Cloner):
     def new_state(self, value):
         if isinstance(value, SeedGenerator):
             return type(value).from_config(value.get_config())
-        if isinstance(value, Metric):
-            return self.created(value)
-        if isinstance(value, BaseOptimizer):
+        if isinstance(value, (Metric, BaseOptimizer)):
             return self.created(value)
         if isinstance(value, DTypePolicyMap) or _is_backend_variable(value):
             return copy.deepcopy(value)
@@ -380,7 +378,8 @@ class _Cloner(Cloner):
         if config and not clone.built:
             with self._scope_around(layer):
                 _history.before_call(clone)
-                clone.build_from_config(config)
+                with self.building(layer):
+                    clone.build_from_config(config)
             if not clone.built:
                 clone.built = True
         for each in layer._layers:  # Those that `build` has not built.
