@@ -26,6 +26,7 @@ from keras_clone.walk import parts_of
 from keras_clone.call_order import in_call_order
 
 from . import backend as K
+from .callbacks import Callback
 from .constraints import Constraint
 from .engine.base_layer import Layer
 from .engine.input_layer import Input
@@ -233,11 +234,10 @@ class _Cloner(Cloner):
     def attributes(self, layer):
         """Returns the attributes of a layer that are not set by Keras itself."""
         is_network = isinstance(layer, Network)
-        own = _set_by_keras(is_network)
-        if is_network:
-            own |= _SET_BY_COMPILE if layer.optimizer else _SET_BY_PREDICT
+        own = _set_by_keras(is_network, is_network and layer.optimizer is not None)
         return {name: value for name, value in attributes_of(layer)
-                if name not in own}
+                if name not in own and
+                not (name == 'history' and isinstance(value, Callback))}
 
     def set_attribute(self, layer, name, old, value):
         # Keras 2.3 and later add a layer that is set as an attribute to this list.
@@ -641,32 +641,20 @@ class _Cloner(Cloner):
                            if value is not None])
 
 
-# The attributes that `predict`, and those that `compile` and `fit` set on a model.
-_SET_BY_PREDICT = {'predict_function', 'stop_training'}
-_SET_BY_COMPILE = _SET_BY_PREDICT | {
-    '_collected_trainable_weights', '_compile_metric_functions', '_compile_metrics',
-    '_compile_weighted_metrics', '_feed_loss_fns', '_feed_output_names',
-    '_feed_output_shapes', '_feed_outputs', '_feed_sample_weight_modes',
-    '_feed_sample_weights', '_feed_targets', '_function_kwargs',
-    '_output_loss_metrics', '_per_output_metrics', '_per_output_weighted_metrics',
-    'history', 'loss', 'loss_functions', 'loss_weights', 'loss_weights_list',
-    'metrics', 'metrics_names', 'metrics_tensors', 'metrics_updates',
-    'sample_weight_mode', 'sample_weight_modes', 'sample_weights',
-    'skip_target_indices', 'stateful_metric_functions', 'stateful_metric_names',
-    'targets', 'test_function', 'total_loss', 'train_function', 'weighted_metrics'}
-
-
 @functools.lru_cache(maxsize=None)
-def _set_by_keras(is_network):
+def _set_by_keras(is_network, is_compiled=False):
     """Returns the names of the attributes that Keras itself sets on every layer, or
-    on every network."""
+    on every network, compiled or not."""
     # The inputs of a clone are always placeholders.
     names = {*vars(Layer(name='layer')), RECORD, 'is_placeholder'}
     if is_network:
+        names |= {'predict_function', 'stop_training'}  # Set by `predict` and `fit`.
         with _scratch():
             x = Input((1,), name='x')
             models = [Model(x, x, name='model'), Model(name='model'),
                       Sequential([x._keras_history[0]], name='model')]
+            if is_compiled:
+                models[0].compile('sgd', 'mse')
         names.update(name for model in models for name in vars(model))
     return frozenset(names)
 

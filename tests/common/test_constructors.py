@@ -433,6 +433,22 @@ def test_clone_keeps_an_attribute_of_a_model(name):
     assert getattr(clone, name) is not getattr(model, name)
 
 
+@pytest.mark.parametrize('name', ['history', 'training'])
+def test_clone_keeps_an_attribute_of_a_compiled_model(name):
+    model = of_class(type('Named', (Model,), {}))
+    model.compile('sgd', 'mse')
+    setattr(model, name, ['a', 1])
+    assert getattr(clone_model(model), name) == ['a', 1]
+
+
+def test_guard_clone_has_no_attribute_that_fit_has_set():
+    model = of_class(Model)
+    model.compile('sgd', 'mse')
+    before = vars(clone_model(model)).keys()
+    model.fit(np.ones((2, 3)), np.ones((2, 2)), verbose=0)
+    assert vars(clone_model(model)).keys() == before
+
+
 # What has changed since, and the config tells
 
 class Reporting(layers.Layer):

@@ -41,6 +41,7 @@ from keras.src.backend import Variable
 from keras.src.backend.common.global_state import get_global_attribute
 from keras.src.backend.common.global_state import set_global_attribute
 from keras.src.backend.common.name_scope import current_path
+from keras.src.callbacks import Callback
 from keras.src.constraints import Constraint
 from keras.src.dtype_policies import DTypePolicyMap
 from keras.src.initializers import Initializer
@@ -632,10 +633,9 @@ class _Cloner(Cloner):
         return Function(inputs, outputs, name=operation.name)
 
 
-# Attributes that `compile`, `fit` etc. set on a model (`trainers/trainer.py`).
-_SET_BY_TRAINER = {
-    "compiled", "history", "loss", "optimizer", "steps_per_execution",
-    "stop_predicting", "stop_training", "training", "unrolled_steps_per_execution",
+# Attributes that `compile`, `fit` etc. add to a model (`trainers/trainer.py`).
+_ADDED_BY_TRAINER = {
+    "optimizer", "stop_evaluating", "stop_predicting", "stop_training",
     "_compile_config", "_compiled_trainable_state", "_eval_epoch_iterator",
     "_obj_reference_counts_dict",
 }
@@ -719,8 +719,13 @@ def _attributes(layer):
     found += (vars(layer).get("_modules") or {}).items()
     own = _set_by_keras(_keras_base(type(layer)))
     if getattr(layer, "compiled", False):
-        own |= _SET_BY_TRAINER
-    return {name: value for name, value in found if name not in own}
+        own |= _ADDED_BY_TRAINER
+    return {
+        name: value
+        for name, value in found
+        if name not in own
+        and not (name == "history" and isinstance(value, Callback))
+    }
 
 
 def _attributes_to_keep(layer):
