@@ -26,6 +26,7 @@ from keras_clone.recording import state
 from keras_clone.walk import ATOMS
 from keras_clone.walk import CONTAINERS
 from keras_clone.walk import FUNCTIONS
+from keras_clone.walk import MUTABLE
 from keras_clone.walk import attributes_of
 from keras_clone.walk import content_of
 from keras_clone.walk import holds_atoms
@@ -358,7 +359,7 @@ def _kept_attribute(value):
     new = value
     with contextlib.suppress(RecursionError):  # It contains itself.
         new = copied(value, _own_array)  # It may be changed in place.
-    if new is value and isinstance(value, CONTAINERS) and holds_atoms(value):
+    if new is value and isinstance(value, MUTABLE) and holds_atoms(value):
         raise NotKnown('a container of a class of the user may be changed in place')
     return LargeArray(new, checksum=checksum_of(new)) if is_large(new) else new
 

@@ -10,7 +10,8 @@ from keras_clone.check.gallery import ops
 
 from custom_objects import RaisesIfAsked
 from major_versions import (
-    ONES, WithInner, assert_cloned, assert_same_outputs, chain, new_variable)
+    IS_KERAS2, ONES, WithInner, assert_cloned, assert_same_outputs, chain,
+    new_variable, tile)
 
 
 class Scaler:
@@ -123,6 +124,25 @@ def test_clone_is_faithful_if_the_user_has_added(way, value, assert_faithful):
         WAYS[way](layer, VALUES[value]())
         return layer
     assert_faithful(chain(make))
+
+
+def test_clone_is_called_with_a_tuple_that_the_user_has_set(assert_faithful):
+    class Repeats(layers.Layer):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.repeats = None
+
+        def call(self, inputs):
+            return tile(inputs, self.repeats)
+
+        def compute_output_shape(self, input_shape):
+            return (input_shape[0], self.repeats[1] * input_shape[1])
+
+    def make():
+        layer = Repeats()
+        layer.repeats = (1, 2)
+        return layer
+    assert_faithful(chain(make, lambda: layers.Dense(2)))
 
 
 class TimesAdded(layers.Layer):
