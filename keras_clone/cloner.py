@@ -864,7 +864,7 @@ class Cloner:
         old, new = self.own_state(layer), self.own_state(clone)
         if len(old) == len(new):
             for value, counterpart in zip(old, new):
-                if (id(value) not in self.state_map and
+                if (id(value) not in self.state_map and counterpart is not value and
                         id(counterpart) not in self._counterparts):
                     self._pair(value, counterpart)
 

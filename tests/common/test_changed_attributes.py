@@ -158,6 +158,20 @@ def test_clone_has_a_copy_of_a_variable_added_by_the_user():
     assert clone.layers[-1].factor is not layer.factor
 
 
+def test_clone_has_its_own_weight_if_the_constructor_uses_a_global_variable():
+    shared = new_variable(3.)
+
+    class TimesShared(TimesAdded):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.factor = shared
+            if IS_KERAS2:
+                self.trainable_weights = [shared]
+    clone = clone_model(chain(TimesShared)())
+    np.testing.assert_allclose(clone.predict(ONES), 3 * ONES, rtol=1e-6)
+    assert clone.weights[0] is clone.layers[-1].factor is not shared
+
+
 def test_clone_has_its_own_weight_added_by_the_user():
     layer = TimesAdded()
     layer.factor = layer.add_weight(name='factor', shape=(3,), initializer='uniform')
