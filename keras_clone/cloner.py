@@ -303,20 +303,24 @@ class Cloner:
         """Calls the clone of a layer as that was called; returns the new node.
 
         A node has the tensors that `__call__` of Keras was called with. If a class
-        of the user overrides it and passes on other tensors than it gets, e.g.
-        scaled ones, Keras's is called with those of the node, scaled already.
+        of the user overrides it and takes other arguments, or passes on other
+        tensors than it gets, e.g. scaled ones, Keras's is called with those of the
+        node, scaled already.
 
         # Arguments
             inputs: the tensors among the arguments, in any iterable.
             args, kwargs: the arguments, a tuple or list and a dict.
         """
-        is_first = not clone._inbound_nodes
-        with state_of(first_call_of(layer), with_names=is_first):
-            clone(*args, **kwargs)
         call = next(vars(base)['__call__'] for base in type(clone).__mro__
                     if '__call__' in vars(base) and is_of_keras(base))
+        used = type(clone).__call__
+        if used is not call and not _takes(clone, args, kwargs):
+            used = call
+        is_first = not clone._inbound_nodes
+        with state_of(first_call_of(layer), with_names=is_first):
+            used(clone, *args, **kwargs)
         reached = map(id, clone._inbound_nodes[-1].input_tensors)
-        if type(clone).__call__ is not call and not {*reached} >= {*map(id, inputs)}:
+        if used is not call and not {*reached} >= {*map(id, inputs)}:
             call(clone, *args, **kwargs)
         return clone._inbound_nodes[-1]
 
@@ -958,6 +962,15 @@ class Cloner:
             # In the original, the layer was called, so that its weights exist.
             self.build(value, clone)
         return clone
+
+
+def _takes(layer, args, kwargs):
+    """Returns whether a layer can be called with certain arguments."""
+    try:
+        inspect.signature(type(layer).__call__).bind(layer, *args, **kwargs)
+        return True
+    except TypeError:
+        return False
 
 
 def _constructed(layer, args, kwargs):

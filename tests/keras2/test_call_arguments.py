@@ -295,3 +295,23 @@ def test_argument_that_cntk_computed_from_an_input_is_refused(monkeypatch):
 
 def test_argument_that_cntk_computed_from_constants_has_no_operands(monkeypatch):
     assert operands_on_cntk(False, monkeypatch) == []
+
+
+class TakesTwo(Layer):
+    """Its `__call__` takes two tensors, Keras's a list of them."""
+
+    def __call__(self, inputs, others):
+        return super().__call__([inputs, others])
+
+    def call(self, inputs):
+        return inputs[0] - 2 * inputs[1]
+
+    def compute_output_shape(self, input_shape):
+        return input_shape[0]
+
+
+def test_clone_of_a_layer_whose_call_method_takes_two_tensors(assert_faithful):
+    def make():
+        x, y = Input((3,)), Input((3,))
+        return Model([x, y], TakesTwo()(x, y))
+    assert_faithful(make)
