@@ -210,7 +210,7 @@ class _Cloner(Cloner):
             if type(value) in ATOMS or id(value) in seen:
                 continue
             seen.add(id(value))
-            if isinstance(value, Layer):
+            if self.is_layer(value):
                 held.append(value)
             else:
                 waiting += parts_of(value)
@@ -242,7 +242,7 @@ class _Cloner(Cloner):
     def set_attribute(self, layer, name, old, value):
         # Keras 2.3 and later add a layer that is set as an attribute to this list.
         tracked = getattr(layer, '_layers', [])
-        if isinstance(old, Layer) and not isinstance(layer, Network):
+        if self.is_layer(old) and not isinstance(layer, Network):
             tracked[:] = [each for each in tracked if each is not old]
         setattr(layer, name, value)
 

@@ -44,13 +44,13 @@ from keras_clone.walk import CannotCopy
 from keras_clone.walk import NotYet
 from keras_clone.walk import Walk
 from keras_clone.walk import attributes_of
+from keras_clone.walk import cannot_copy
 from keras_clone.walk import container_like
 from keras_clone.walk import content_of
 from keras_clone.walk import holds_atoms
 from keras_clone.walk import is_opaque
 from keras_clone.walk import is_plain
 from keras_clone.walk import parts_of
-from keras_clone.walk import referent
 from keras_clone.walk import unwrapped
 from keras_clone.walk import with_closure
 
@@ -592,7 +592,7 @@ class Cloner:
             if self.corresponds(value, old, new):
                 self._match_objects(value, new, objects)
             else:
-                with self._as_first_called(layer):
+                with self._as_first_called(layer), contextlib.suppress(CannotCopy):
                     self._set_as_in(layer, clone, name, value, new)
             for each in old:
                 if id(each) in first.built and id(each) in self.layer_map:
@@ -664,12 +664,11 @@ class Cloner:
         # Arguments
             value, new: the attribute of the layer, and that of the clone until now.
         """
-        if type(value) in weakref.ProxyTypes and referent(value) is None:
-            return  # It can be used for nothing.
         counterpart = self._unshared(value)
         if self._is_hidden(layer, value):
             object.__setattr__(clone, name, counterpart)
-        else:
+            return
+        with contextlib.suppress(ReferenceError):  # Of a proxy without its object.
             self.set_attribute(clone, name, new, counterpart)
 
     def _is_hidden(self, layer, value):
@@ -688,16 +687,20 @@ class Cloner:
             return False
         if new is MISSING or new is None:
             return value is not None or new is MISSING
-        if is_plain(value) or self.is_array(value):
-            is_known = is_plain(new) or self.is_array(new)
-            return is_known and _was_changed(value, new)
-        if isinstance(value, CONTAINERS) and isinstance(new, CONTAINERS):
-            return len(unwrapped(value)) != len(unwrapped(new))
-        if isinstance(value, FUNCTIONS):
-            return _is_other_function(value, new)
-        if self.is_tensor(value):  # One that the constructor computes is its own.
-            return not self.is_tensor(new)
-        return type(value) is not type(new) and not self._is_replaced(value)
+        with contextlib.suppress(Exception):  # Of a class of the user.
+            if is_plain(value) or self.is_array(value):
+                is_known = is_plain(new) or self.is_array(new)
+                return is_known and _was_changed(value, new)
+            if isinstance(value, CONTAINERS) and isinstance(new, CONTAINERS):
+                return len(unwrapped(value)) != len(unwrapped(new))
+            if isinstance(value, FUNCTIONS):
+                return _is_other_function(value, new)
+            if isinstance(value, (type, types.BuiltinFunctionType)):
+                return value.__qualname__ != getattr(new, '__qualname__', None)
+            if self.is_tensor(value):  # What the constructor computes is its own.
+                return not self.is_tensor(new)
+            return type(value) is not type(new) and not self._is_replaced(value)
+        return False
 
     def _match_objects(self, value, new, known=None, depth=0):
         """Sets the numbers, arrays and functions in which an object or a container
@@ -709,16 +712,14 @@ class Cloner:
         """
         if type(value) is not type(new) or value is new or depth > 8:
             return
-        if isinstance(value, CONTAINERS):
-            if is_plain(value) or len(value) != len(new):
+        is_container = issubclass(type(unwrapped(value)), CONTAINERS)
+        if is_container:
+            held, current = _items_of(value), _items_of(new)
+            if is_plain(value) or len(held) != len(current):
                 return
-            is_dict = isinstance(value, dict)
-            held, current = [
-                dict(each.items() if is_dict else enumerate(_in_order(each)))
-                for each in (value, new)]
-            set_item = getattr(new, '__setitem__', None)
+            set_item = functools.partial(_set_item, new)
         elif (known is None or id(value) in known) and not (
-                isinstance(value, FUNCTIONS) or is_opaque(value) or
+                issubclass(type(value), FUNCTIONS) or is_opaque(value) or
                 self._is_replaced(value)):
             current = dict(attributes_of(new))
             held = (dict(attributes_of(value)) if known is None else
@@ -728,13 +729,13 @@ class Cloner:
             return
         for key, old in held.items():
             other = current.get(key, MISSING)
-            if other is MISSING and isinstance(value, CONTAINERS):
+            if other is MISSING and is_container:
                 continue  # The keys are specific to the layer, e.g. its parts.
-            is_value = (type(old) in _NUMBERS or isinstance(old, FUNCTIONS) or
-                        self.is_array(old))
+            is_value = (type(old) in _NUMBERS or self.is_array(old) or
+                        issubclass(type(old), FUNCTIONS))
             if not (is_value or other is MISSING):
                 self._match_objects(old, other, known, depth + 1)
-            elif set_item and _differs(old, other) and not self.is_call_result(old):
+            elif _differs(old, other) and not self.is_call_result(old):
                 with contextlib.suppress(CannotCopy):
                     set_item(key, self._unshared(old))
 
@@ -899,23 +900,25 @@ class Cloner:
         same object."""
         if self.is_array(value):
             return copy.copy(value)
-        new = self.value(value)
-        if new is not value or not isinstance(value, CONTAINERS):
+        new, held = self.value(value), unwrapped(value)
+        if new is not value or not issubclass(type(held), CONTAINERS):
             return new
-        held = unwrapped(value)
-        if holds_atoms(held):
-            items = held
-        elif isinstance(held, dict):
-            items = {key: self._unshared(each) for key, each in held.items()}
-        else:
-            items = [self._unshared(each) for each in held]
+        try:
+            if holds_atoms(held):
+                items = held
+            elif isinstance(held, dict):
+                items = {key: self._unshared(each) for key, each in held.items()}
+            else:
+                items = [self._unshared(each) for each in held]
+        except RecursionError as error:
+            raise cannot_copy(value, error)
         return container_like(value, items)
 
     parts_of = staticmethod(parts_of)
 
     def is_array(self, value):
         """Returns whether a value is an array of numbers, not a symbolic tensor."""
-        return isinstance(value, (np.ndarray, np.generic))
+        return issubclass(type(value), (np.ndarray, np.generic))
 
     def is_call_result(self, value):
         """Returns whether a value is, or contains, a tensor that a call of the layer
@@ -930,9 +933,12 @@ class Cloner:
         if cls not in self._kinds:
             kinds = {'layer': self.is_layer, 'state': self.is_state,
                      'tensor': self.is_tensor, 'renewed': self.is_renewed}
-            is_proxy = cls in weakref.ProxyTypes  # Of what may not exist any more.
-            self._kinds[cls] = next((kind for kind, is_of_kind in kinds.items()
-                                     if not is_proxy and is_of_kind(value)), None)
+            self._kinds[cls] = None
+            with contextlib.suppress(Exception):  # Of a class of the user.
+                if cls not in weakref.ProxyTypes:  # Of what may be gone.
+                    self._kinds[cls] = next((
+                        kind for kind, is_of_kind in kinds.items()
+                        if is_of_kind(value)), None)
         return self._kinds[cls]
 
     def _is_replaced(self, value):
@@ -968,9 +974,11 @@ def _takes(layer, args, kwargs):
     """Returns whether a layer can be called with certain arguments."""
     try:
         inspect.signature(type(layer).__call__).bind(layer, *args, **kwargs)
+    except ValueError:  # Its signature is not known.
         return True
     except TypeError:
         return False
+    return True
 
 
 def _constructed(layer, args, kwargs):
@@ -1053,9 +1061,24 @@ def _was_changed(value, new):
     return any(map(_was_changed, value, new))
 
 
+def _items_of(container):
+    """Returns the items of a container as a dict; none if its class does not allow
+    to ask for them."""
+    with contextlib.suppress(Exception):
+        if isinstance(container, dict):
+            return {**container}
+        return dict(enumerate(_in_order(container)))
+    return {}
+
+
+def _set_item(container, key, value):
+    with contextlib.suppress(Exception):  # Its class may not allow that.
+        container[key] = value
+
+
 def _differs(value, other):
     """Returns whether two numbers, arrays or functions differ."""
-    if isinstance(value, FUNCTIONS):
+    if issubclass(type(value), FUNCTIONS):
         return _is_other_function(value, other)
     return not _are_equal(value, other)
 

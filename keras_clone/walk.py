@@ -248,8 +248,16 @@ def parts_of(value):
 
     # Arguments
         value: any object. A function holds the contents of its closure, its
-            defaults, its attributes and the global variables that it uses.
+            defaults, its attributes and the global variables that it uses. An
+            object whose class does not allow to ask for them holds nothing.
     """
+    try:
+        return _parts_of(value)
+    except Exception:
+        return []
+
+
+def _parts_of(value):
     if isinstance(value, WEAK):
         return [referent(value)]
     value = unwrapped(value)
@@ -340,8 +348,15 @@ def holds_atoms(container):
     return types_in <= ATOMS
 
 
-def is_plain(value, holders=()):
+def is_plain(value):
     """Returns whether a value is plain data or a container of plain data."""
+    try:
+        return _is_plain(value)
+    except Exception:  # Of a class of the user, or containers nested too deeply.
+        return False
+
+
+def _is_plain(value, holders=()):
     if type(value) in ATOMS or not isinstance(value, CONTAINERS):
         return type(value) in ATOMS
     value = unwrapped(value)
@@ -350,7 +365,7 @@ def is_plain(value, holders=()):
     values = value.values() if isinstance(value, dict) else value
     keys = value if isinstance(value, dict) else ()
     return id(value) not in holders and all(
-        is_plain(each, (*holders, id(value))) for each in [*keys, *values])
+        _is_plain(each, (*holders, id(value))) for each in [*keys, *values])
 
 
 def is_tracked(container):
@@ -365,18 +380,25 @@ def empty_like(container):
                     if isinstance(container, cls))()
     try:
         new = copy.copy(container)
+        new.clear()
+        return new
     except Exception:  # E.g. a subclass whose `__getattr__` raises a `KeyError`.
         return type(container).__new__(type(container))
-    new.clear()
-    return new
 
 
 def fill(container, items):
-    """Adds items to an empty mutable container."""
-    if isinstance(container, (list, deque)):
-        container.extend(items)
-    else:
-        container.update(items)
+    """Adds items to an empty mutable container.
+
+    # Raises
+        CannotCopy: if its class does not allow that.
+    """
+    try:
+        if isinstance(container, (list, deque)):
+            container.extend(items)
+        else:
+            container.update(items)
+    except Exception as error:
+        raise cannot_copy(container, error)
 
 
 def container_like(container, items):
@@ -385,6 +407,9 @@ def container_like(container, items):
     # Arguments
         container: an instance of a builtin container type or of a subclass.
         items: list of the items of the new container; for a dict, a dict.
+
+    # Raises
+        CannotCopy: if there cannot be another object of its class.
     """
     if isinstance(container, MUTABLE):
         new = empty_like(container)
@@ -394,7 +419,10 @@ def container_like(container, items):
     if hasattr(container, '_make'):
         return type(container)._make(items)
     base = tuple if isinstance(container, tuple) else frozenset
-    return base.__new__(type(container), items)
+    try:
+        return base.__new__(type(container), items)
+    except TypeError as error:  # It stands for an object of another class.
+        raise cannot_copy(container, error)
 
 
 def attributes_of(value):
@@ -443,8 +471,13 @@ def empty_instance(value):
     try:
         return type(value).__new__(type(value))
     except TypeError as error:
-        raise CannotCopy(
-            f'it holds {describe(value)}, which cannot be copied ({error})')
+        raise cannot_copy(value, error)
+
+
+def cannot_copy(value, error):
+    """Returns a `CannotCopy` with the error that was raised by copying a value."""
+    return CannotCopy(
+        f'it holds {describe(value)}, which cannot be copied ({error})')
 
 
 def describe(value):

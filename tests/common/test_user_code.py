@@ -704,6 +704,40 @@ def test_guard_layer_with_a_proxy_of_what_does_not_exist_any_more_is_cloned():
     assert_same_outputs(model, clone_model(model))
 
 
+class NotChanged(dict):
+    def update(self, *args):
+        raise TypeError('It cannot be changed.')
+
+
+class StandsForAnArray:
+    __class__ = np.ndarray
+
+    def __copy__(self):
+        raise NotImplementedError('It cannot be copied.')
+
+
+def nested_deeply():
+    return functools.reduce(lambda inner, _: (inner, 0), range(500), ())
+
+
+@pytest.mark.parametrize('when', ['in the constructor', 'later'])
+@pytest.mark.parametrize('make', [
+    lambda: [weakref.proxy(WithoutSize())], lambda: NotChanged(a=1),
+    StandsForAnArray, nested_deeply],
+    ids=['proxy in a list', 'dict', 'stands for another', 'nested deeply'])
+def test_guard_layer_with_an_object_that_cannot_be_copied_is_cloned(make, when):
+    class HoldsObject(Times):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            if when == 'in the constructor':
+                object.__setattr__(self, 'held', make())
+
+    model = chain(HoldsObject)()
+    if when == 'later':
+        object.__setattr__(model.layers[-1], 'held', make())
+    assert_same_outputs(model, clone_model(clone_model(model)))
+
+
 def test_guard_call_sets_no_attribute_that_another_layer_lacks():
     called, other = layers.Activation('relu'), layers.Activation('relu')
     called(layers.Input((3,)))

@@ -13,6 +13,7 @@ import itertools
 import os
 import tempfile
 import types
+import weakref
 
 import numpy as np
 
@@ -219,6 +220,7 @@ class _Cloner(Cloner):
     def is_array(self, value):
         return super().is_array(value) or (
             is_opaque(value)  # Others may run code of the user.
+            and type(value) not in weakref.ProxyTypes
             and ops.is_tensor(value)
             and not self.is_state(value)
             and not self.is_tensor(value)
@@ -310,14 +312,16 @@ class _Cloner(Cloner):
             return
         tracker = layer._tracker
         is_locked, tracker.locked = tracker.locked, False
-        setattr(layer, name, value)
+        try:
+            setattr(layer, name, value)
+        finally:
+            tracker.locked = is_locked
         lost = self._leaves(old)
         held = {id(each) for value in self.attributes(layer).values() if lost
                 for each in self._leaves(value)}
         for each in lost:
             if id(each) not in held:
                 tracker.untrack(each)
-        tracker.locked = is_locked
 
     def tracked(self, layer):
         """Returns the ids of all that a layer tracks; None if it tracks nothing."""
