@@ -38,6 +38,16 @@ def times(factor):
     return lambda x, *, factor=factor: factor * x
 
 
+class Doubled:
+    def __call__(self, x):
+        return 2 * x
+
+
+class Tripled:
+    def __call__(self, x):
+        return 3 * x
+
+
 class AppliesInOrder(layers.Layer):
     """Applies functions and objects that its constructor chooses."""
 
@@ -45,10 +55,12 @@ class AppliesInOrder(layers.Layer):
         super().__init__(**kwargs)
         self.function, self.functions = times(4.), [doubled]
         self.scaler, self.scalers = Scaler(1.), [Scaler(1.)]
+        self.function_class, self.reduce = Doubled, min
 
     def call(self, inputs):
         for function in [
-                self.function, *self.functions, self.scaler, *self.scalers]:
+                self.function, *self.functions, self.scaler, *self.scalers,
+                self.function_class(), times(self.reduce(1., 5.))]:
             inputs = function(inputs)
         return inputs
 
@@ -65,6 +77,8 @@ CHANGES = {
     'another function of an object':
         lambda layer: setattr(layer.scaler, 'function', tripled),
     'more functions': lambda layer: setattr(layer, 'functions', [doubled, tripled]),
+    'another builtin function': lambda layer: setattr(layer, 'reduce', max),
+    'another class': lambda layer: setattr(layer, 'function_class', Tripled),
     'more objects': lambda layer: layer.scalers.append(Scaler(3.)),
     'another object': lambda layer: setattr(layer, 'scaler', Scaler(5.)),
     'another object in a list':
