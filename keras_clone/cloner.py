@@ -219,7 +219,11 @@ class Cloner:
         """As `_replayed`, for a constructor that deserializes what it is passed, or
         does not accept the argument `name`."""
         args, kwargs = self._arguments(layer)
-        scope = self.custom_object_scope(self._named_objects(layer))
+        passed = {**dict(zip(parameters_of(type(layer))[0], args)), **kwargs}
+        # What the strings among the arguments stood for.
+        named = {passed[name]: self.value(held) for name, held in vars(layer).items()
+                 if type(passed.get(name)) is str and callable(held)}
+        scope = self.custom_object_scope({**self._named_objects(layer), **named})
         with scope, state_of(record_of(layer)):
             return type(layer)(*args, **kwargs)
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from keras import backend, layers
 from keras.models import Model, clone_model
+from keras.utils import CustomObjectScope
 
 from custom_objects import Times
 from major_versions import (
@@ -659,6 +660,15 @@ def test_clone_has_a_function_if_its_constructor_refuses_the_number_in_the_confi
             return self.apply(inputs)
     model = chain(lambda: Part(.5, lambda inputs: inputs + 1))()
     assert_same_outputs(model, clone_model(model))
+
+
+@pytest.mark.parametrize('make', [
+    lambda: lambda inputs: 6 * inputs, lambda: layers.ReLU(.5)],
+    ids=['function', 'layer'])
+def test_clone_has_what_a_name_stood_for_when_the_layer_was_made(make):
+    with CustomObjectScope({'relu6': make()}):  # As `load_model` does.
+        model = chain(lambda: layers.Activation('relu6'))()
+    assert_same_outputs(model, clone_model(clone_model(model)))
 
 
 class Remembers(layers.Layer):
