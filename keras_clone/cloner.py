@@ -18,6 +18,7 @@ import contextlib
 import copy
 import functools
 import inspect
+import textwrap
 import types
 import weakref
 
@@ -1118,5 +1119,7 @@ def _in_order(value):
 
 
 def _summary(error):
-    line = (str(error).strip().split('\n') or [''])[0]
-    return f'{type(error).__name__}: {line}' if line else type(error).__name__
+    """Returns the first paragraph of what an error says."""
+    text = ' '.join(str(error).strip().partition('\n\n')[0].split())
+    name = [] if isinstance(error, NotKnown) else [type(error).__name__]
+    return ': '.join(name + [textwrap.shorten(text, 300)] * bool(text))

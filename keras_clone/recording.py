@@ -36,6 +36,7 @@ class Record:
 
     # Attributes
         args, kwargs: the arguments of its constructor; None if they are not known.
+        unknown: why they are not known, as text; empty if no more is known.
         state: the `state` of Keras in which that was called; `()` if not known.
         state_at_build: that in which `build` was called, on Keras 3.
         to_build_in: of a clone, that in which `build` is to be called.
@@ -47,12 +48,12 @@ class Record:
         number: the records are numbered in the order in which they were made.
     """
 
-    __slots__ = ('args', 'kwargs', 'state', 'state_at_build', 'to_build_in',
-                 'closures', 'owner', 'first_call', 'number')
+    __slots__ = ('args', 'kwargs', 'unknown', 'state', 'state_at_build',
+                 'to_build_in', 'closures', 'owner', 'first_call', 'number')
 
     def __init__(self, args=None, kwargs=None, state=(), state_at_build=(),
                  closures=(), owner=None):
-        self.args, self.kwargs = args, kwargs
+        self.args, self.kwargs, self.unknown = args, kwargs, ''
         self.state, self.state_at_build, self.to_build_in = state, state_at_build, ()
         self.closures = closures
         self.owner, self.first_call = owner, None
@@ -133,8 +134,9 @@ def keep(layer, args, kwargs):
     try:
         record.args = copied(args, _kept)
         record.kwargs = copied(_without_weights(type(layer), kwargs), _kept)
-    except Exception:  # E.g. of a list that contains itself.
+    except Exception as error:  # E.g. of a list that contains itself.
         record.args = record.kwargs = None
+        record.unknown = f': {error}'
     record.closures = ()
     record.state = record.state or state()
 
@@ -221,7 +223,7 @@ def arguments_of(layer):
     """
     known = record_of(layer)
     if known is None or known.args is None or not _is_new_of_keras(type(layer)):
-        raise NotKnown('the arguments of its constructor are not known')
+        raise NotKnown('its arguments are not known' + getattr(known, 'unknown', ''))
     return Record(copied(known.args, _alive), copied(known.kwargs, _alive),
                   known.state, known.state_at_build, known.closures)
 
@@ -290,8 +292,7 @@ def _alive(value):
         return value
     array = value()
     if array is None:
-        raise NotKnown('a large array among the arguments of its constructor does '
-                       'not exist any more')
+        raise NotKnown('a large array among its arguments does not exist any more')
     return array
 
 

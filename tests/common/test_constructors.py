@@ -273,7 +273,7 @@ def test_layer_without_known_arguments_and_config_raises_an_error():
         def get_config(self):
             raise NotImplementedError
     model = chain(lambda: Reads(iter([3.]), name='reads'))()
-    with pytest.raises(ValueError, match="'reads' of class `Reads`: .*get_config"):
+    with pytest.raises(ValueError, match='read only once.*get_config'):
         clone_model(model)
 
 
