@@ -641,7 +641,7 @@ class _Cloner(Cloner):
 _ADDED_BY_TRAINER = {
     "optimizer", "stop_evaluating", "stop_predicting", "stop_training",
     "_compile_config", "_compiled_trainable_state", "_eval_epoch_iterator",
-    "_obj_reference_counts_dict",
+    "_jax_state", "_obj_reference_counts_dict",
 }
 
 
