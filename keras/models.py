@@ -271,8 +271,9 @@ class _Cloner(Cloner):
             # On TensorFlow 2, Keras builds layers in a graph of its own.
             build = getattr(K, 'symbolic', lambda function: function)(clone.build)
             shape, scope = layer.get_input_shape_at(0), K.name_scope(clone.name)
-            with self.building(layer), scope, state_of(first_call_of(layer)):
-                build(shape)
+            with self.naming_build_errors(layer), scope:
+                with state_of(first_call_of(layer)):
+                    build(shape)
             clone.built = True
 
     def finish(self):

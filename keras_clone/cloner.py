@@ -136,8 +136,9 @@ class Cloner:
             raise refusal(layer, error)
 
     @contextlib.contextmanager
-    def building(self, layer):
-        """Context in which the clone of a layer is built."""
+    def naming_build_errors(self, layer):
+        """Context in which an error of `build` of a clone is raised as one that
+        names the layer."""
         try:
             yield
         except Exception as error:
@@ -940,7 +941,7 @@ class Cloner:
                      'tensor': self.is_tensor, 'renewed': self.is_renewed}
             self._kinds[cls] = None
             with contextlib.suppress(Exception):  # Of a class of the user.
-                if cls not in weakref.ProxyTypes:  # Of what may be gone.
+                if cls not in weakref.ProxyTypes:  # Its object may be gone.
                     self._kinds[cls] = next((
                         kind for kind, is_of_kind in kinds.items()
                         if is_of_kind(value)), None)
@@ -1067,8 +1068,8 @@ def _was_changed(value, new):
 
 
 def _items_of(container):
-    """Returns the items of a container as a dict; none if its class does not allow
-    to ask for them."""
+    """Returns the items of a container as a dict; none if its class, one of the
+    user, raises an error."""
     with contextlib.suppress(Exception):
         if isinstance(container, dict):
             return {**container}

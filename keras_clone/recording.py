@@ -136,7 +136,7 @@ def keep(layer, args, kwargs):
         record.kwargs = copied(_without_weights(type(layer), kwargs), _kept)
     except Exception as error:  # E.g. of a list that contains itself.
         record.args = record.kwargs = None
-        record.unknown = f': {error}'
+        record.unknown = f': {error}' if type(error) is NotKnown else ''
     record.closures = ()
     record.state = record.state or state()
 

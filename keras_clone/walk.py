@@ -248,8 +248,8 @@ def parts_of(value):
 
     # Arguments
         value: any object. A function holds the contents of its closure, its
-            defaults, its attributes and the global variables that it uses. An
-            object whose class does not allow to ask for them holds nothing.
+            defaults, its attributes and the global variables that it uses. Of
+            an object whose class raises an error, nothing is known: an empty list.
     """
     try:
         return _parts_of(value)
@@ -409,7 +409,7 @@ def container_like(container, items):
         items: list of the items of the new container; for a dict, a dict.
 
     # Raises
-        CannotCopy: if there cannot be another object of its class.
+        CannotCopy: if its class does not allow to add items.
     """
     if isinstance(container, MUTABLE):
         new = empty_like(container)
@@ -419,10 +419,7 @@ def container_like(container, items):
     if hasattr(container, '_make'):
         return type(container)._make(items)
     base = tuple if isinstance(container, tuple) else frozenset
-    try:
-        return base.__new__(type(container), items)
-    except TypeError as error:  # It stands for an object of another class.
-        raise cannot_copy(container, error)
+    return base.__new__(type(container), items)
 
 
 def attributes_of(value):

@@ -383,7 +383,7 @@ class _Cloner(Cloner):
         if config and not clone.built:
             with self._scope_around(layer):
                 _history.before_call(clone)
-                with self.building(layer):
+                with self.naming_build_errors(layer):
                     clone.build_from_config(config)
             if not clone.built:
                 clone.built = True
