@@ -120,8 +120,8 @@ def _changes_of_keras_3(checkout, patch, patches):
         if after is None:
             raise Refusal(
                 '{} does not fit: CHECKOUT differs from Keras {} in the lines of {} '
-                'that the patch changes. If CHECKOUT is a later Keras, it has '
-                'overtaken the patch.'.format(
+                'that the patch changes. A later Keras may have fixed the bug, or '
+                'changed these lines.'.format(
                     name_of(patch), release_of(patch), part.file))
         changes[part.file] = [_read(checkout, part.file), after]
     return changes

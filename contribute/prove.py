@@ -12,10 +12,12 @@ and the code that reproduces each bug is run before and after; Keras's own tests
 part of most installed packages.
 
 On a development build of Keras 3 (keras-nightly), this proves the patches for the
-newest release, which is downloaded. A patch that Keras has overtaken is a failure.
+newest release, which is downloaded. A patch that no longer applies is a failure.
 
 The exit status is 0 if every patch fixes a test, no patch breaks a test, and every
-test passes with all patches; otherwise it is 1. The last line states the result.
+test passes with all patches; otherwise it is 1. For Keras 3, the code of each issue
+must also print what its page says; for both, no test of Keras itself may break. The
+last line states the result.
 """
 import argparse
 import collections
@@ -348,7 +350,7 @@ def _content(folder, name):
         return stream.read()
 
 
-def overtaken(patches, keras, released):
+def outdated(patches, keras, released):
     """The patches that do not apply to a newer Keras: dict from their names to the
     reasons."""
     reasons = {}
@@ -366,7 +368,7 @@ def overtaken(patches, keras, released):
 
 
 def alone(patches):
-    """Those patches that are not applied together with the others."""
+    """Returns the patches that are not applied together with the others."""
     return [patch for patch in patches
             if release_of(patch).startswith('3.') and proposal(patch).replaced]
 
@@ -378,7 +380,7 @@ def with_replacement(patch, patches):
 
 
 def together(patches):
-    """Those patches that are."""
+    """Returns the patches that are applied together: all that replace no others."""
     return [patch for patch in patches if patch not in alone(patches)]
 
 
@@ -517,9 +519,9 @@ def _prove_keras_3(installed, options):
     patches = patches_for(installed.release)
     _print_patches(patches)
     with released_keras(installed, patches) as released:
-        reasons = overtaken(patches, os.path.dirname(installed.folder), released)
+        reasons = outdated(patches, os.path.dirname(installed.folder), released)
         fitting = [patch for patch in patches if name_of(patch) not in reasons]
-        faults = [f'Keras has overtaken {name}: {reasons[name]}' for name in reasons]
+        faults = [f'{name} does not apply: {reasons[name]}' for name in reasons]
         faults += _prove_stages_of_keras_3(installed, fitting, released,
                                            options.python)
         if not has_own_tests(installed):

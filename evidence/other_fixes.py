@@ -340,11 +340,7 @@ def page(found):
     return '\n\n'.join(parts) + '\n'
 
 
-HEADER = '''---
-orphan: true
----
-
-# Other fixes
+HEADER = '''# Other fixes
 
 Five other fixes have been proposed for
 [keras-team/keras issue 12202](https://github.com/keras-team/keras/issues/12202), and

@@ -616,12 +616,9 @@ class _Cloner(Cloner):
         masks = itertools.zip_longest(node.output_masks, new_node.output_masks)
         for mask, new_mask in masks:
             if mask is not None and new_mask is None:
-                raise ValueError(
-                    'Cannot clone layer "{}" of class `{}`: it returned a mask, its '
-                    'clone returns none. Whether there is a mask must depend only '
-                    'on the class or the config of the layer.'.format(
-                        node.outbound_layer.name,
-                        type(node.outbound_layer).__name__))
+                raise refusal(node.outbound_layer, 'it returned a mask, its clone '
+                              'returns none. Whether there is a mask must depend '
+                              'only on the class or the config of the layer')
             if mask is not None:
                 # If layers pass on the same mask, it is the output of the first.
                 self.tensor_map.setdefault(id(mask), new_mask)

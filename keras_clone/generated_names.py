@@ -1,6 +1,6 @@
 """Names that Keras 2 generates: a constructor that is called again gets the same.
 
-It may have stored those of its sublayers.
+The constructor may have stored the names of its sublayers.
 """
 import contextlib
 import functools

@@ -12,7 +12,7 @@ from linecache import getlines
 from types import ModuleType
 
 KERAS_2, KERAS_3 = '>=2.2.4,<2.4', '>=3.9,<3.17'
-# The modules that are overlaid, and the releases that each overlay is tested on.
+# The modules that are overlaid, and the releases that each overlay supports.
 OVERLAYS = {'keras.models': KERAS_2, 'keras.engine.base_layer': KERAS_2,
             'keras.engine.network': KERAS_2, 'keras.src.models.cloning': KERAS_3}
 # What the environment variable KERAS_CLONE may be, in small letters.

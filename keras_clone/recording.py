@@ -24,7 +24,7 @@ _CONTAINERS = _DICTS | _COLLECTIONS
 _LARGE = 2 ** 16  # Bytes. Larger arrays are not kept alive.
 # For each part of the global state of Keras that constructors and `build` depend on,
 # the function that returns it, and one that returns a context with another value.
-# Each overlay adds its own; the first is which names were generated.
+# The overlay sets the list; the first is which names were generated.
 STATE = []
 record_numbers = itertools.count()
 
@@ -36,7 +36,7 @@ class Record:
 
     # Attributes
         args, kwargs: the arguments of its constructor; None if they are not known.
-        unknown: why they are not known, as text; empty if no more is known.
+        unknown: the reason why they are not known, or an empty string.
         state: the `state` of Keras in which that was called; `()` if not known.
         state_at_build: that in which `build` was called, on Keras 3.
         to_build_in: of a clone, that in which `build` is to be called.

@@ -141,9 +141,11 @@ INTRODUCTION = """\
 
 `make fuzz` and `make fuzz-keras3` create random models. The released function and
 the overlay clone each model and its clone. `python -m evidence random-models record`
-writes this page. `keras_clone/check/faithfulness.py` documents what is compared.
-The models consist of operations; `evidence/random_models/operations.py` says where
-these are.
+writes this page. A run stops at the first model that the overlay does not clone
+faithfully, and is not recorded: these are runs in which there was none.
+`keras_clone/check/faithfulness.py` documents what is compared; here, clones are not
+saved. The models consist of operations; `evidence/random_models/operations.py` says
+where these are.
 
 <!-- totals -->
 

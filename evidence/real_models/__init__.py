@@ -176,10 +176,12 @@ INTRODUCTION = """\
 
 Models of other people's packages, built by the packages themselves with random
 weights: nothing is downloaded. The released function and the overlay clone each
-model and its clone. `make real-models` does this for all of them,
-`python -m evidence real-models record` writes this page.
+model and its clone. `make real-models` does this for all that `keras2.py` and
+`keras3.py` in `evidence/real_models/` list, `python -m evidence real-models record`
+writes this page.
 
-A *faithful* clone is what `keras_clone/check/faithfulness.py` documents. *Names of
+A *faithful* clone is what `keras_clone/check/faithfulness.py` documents; here, it is
+not saved, and may have fewer ops than the original. *Names of
 layers only*: nothing else differs. *Wrong*: the clone computes other numbers,
 silently. *Clones only once*: the clone is faithful, its clone is not. *Error*:
 cloning, or computing with the clone, raises that exception."""

@@ -65,7 +65,7 @@ def status():
               help='Draw MODEL and its clones side by side in this .svg file.')
 @click.pass_context
 def check(context, model, only, seed, as_json, verbose, svg):
-    """Clone a model with the released function and with this one.
+    """Clone a model with the released function and with that of the overlay.
 
     Reports for each clone whether it is faithful and, if not, at which layer it
     first differs from the original.
@@ -89,7 +89,7 @@ def check(context, model, only, seed, as_json, verbose, svg):
       does not save     it cannot be saved and loaded, but the original can
 
     Exit status: 0 if the active clone_model is faithful everywhere, 1 if it is not,
-    2 if nothing could be checked, 130 after Ctrl-C.
+    2 if nothing could be checked, 130 after Ctrl-C, 143 after SIGTERM.
     """
     subjects.refuse_wrong(model, only)
     if svg is not None:

@@ -130,13 +130,13 @@ def staged_file(folder):
     git(folder, 'add', 'new.py')
 
 
-def overtaken(folder):
+def outdated(folder):
     change(folder, CLONING, 'return layer.__class__.from_config(layer.get_config())',
            'return copy_of(layer)')
 
 
 def no_history(folder):
-    overtaken(folder)
+    outdated(folder)
     shutil.rmtree(str(folder / '.git'))
     git(folder, 'init', '-q')
     commit(folder)
@@ -180,9 +180,9 @@ if IS_KERAS2:
     })
 else:
     REFUSED.update({
-        'overtaken': (overtaken, '0001-clone-lambda-in-memory does not fit: '
-                      'CHECKOUT differs from Keras 3.15.1 in the lines of '
-                      'keras/src/models/cloning.py'),
+        'outdated': (outdated, '0001-clone-lambda-in-memory does not fit: '
+                     'CHECKOUT differs from Keras 3.15.1 in the lines of '
+                     'keras/src/models/cloning.py'),
         'older release': (
             lambda folder: change(folder, VERSION, '3.15.1', '3.14.1'),
             'should contain Keras 3.15.1 or its main branch. Found: 3.14.1'),
@@ -409,8 +409,8 @@ def test_patch_that_the_main_branch_has_is_refused(main_branch):
 
 
 @on_keras3
-def test_patch_that_is_not_overtaken_is_applied(checkout):
-    overtaken(checkout)
+def test_patch_whose_lines_did_not_change_is_applied(checkout):
+    outdated(checkout)
     exported(checkout, '--patch', '5')
 
 
