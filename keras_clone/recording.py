@@ -117,7 +117,7 @@ def record(cls):
             is_object = inherited is object.__new__  # It takes no arguments.
             new = inherited(subclass, *(() if is_object else args),
                             **({} if is_object else kwargs))
-        if type(new) is subclass:
+        if isinstance(new, subclass):  # Then Python calls `__init__`.
             keep(new, args, kwargs)
         return new
 

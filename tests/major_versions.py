@@ -6,6 +6,7 @@ from keras.models import Model, clone_model
 
 RELEASE = tuple(map(int, keras.__version__.split('.')[:3]))
 IS_KERAS2 = RELEASE < (3,)
+IS_TORCH = not IS_KERAS2 and keras.backend.backend() == 'torch'
 ONES = np.ones((2, 3), 'float32')
 
 if IS_KERAS2:

@@ -28,18 +28,18 @@ class FillsInBuild(Holds):
         build_inner(self, [self.held], input_shape)
 
 
-class FillsSeveral(Holds):
+class FillsSeveral(layers.Layer):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self.held = [Sequential(), Sequential()]
+        self.several = [Sequential(), Sequential()]
 
     def build(self, input_shape):
-        for each in self.held:
+        for each in self.several:
             each.add(layers.Dense(3))
-        build_inner(self, self.held, input_shape)
+        build_inner(self, self.several, input_shape)
 
     def call(self, inputs):
-        return sum(call_inner(each, inputs) for each in self.held)
+        return sum(call_inner(each, inputs) for each in self.several)
 
 
 class HoldsLayers(Holds):

@@ -10,7 +10,8 @@ from keras import activations, layers, regularizers
 from keras.models import clone_model
 
 from major_versions import (
-    ONES, KeepsShape, assert_cloned, build_inner, call_inner, chain, outputs_of)
+    ONES, KeepsShape, assert_cloned, build_inner, call_inner, chain, constant,
+    outputs_of)
 
 
 class Replaces(KeepsShape):
@@ -62,6 +63,9 @@ class ByNumber(Replaces):
 class ByArray(Replaces):
     def replace(self, input_shape):
         self.argument = np.full(3, self.argument, 'float32') + 1
+
+    def apply(self, x):
+        return x * constant(self.argument)
 
 
 class ByObject(Replaces):

@@ -54,7 +54,7 @@ class PopsArguments(layers.Dense):
         super().__init__(*args, **kwargs)
 
     def call(self, inputs):
-        outputs = super().call(inputs) + self.offset
+        outputs = super().call(inputs) + constant(self.offset)
         return self.function(outputs) if self.function else outputs
 
 
@@ -98,7 +98,7 @@ class Table(layers.Layer):
                                      initializer=self._initializer)
 
     def call(self, inputs):
-        scaled = self.scale * self._factors * inputs + self._offset
+        scaled = self.scale * self._factors * inputs + constant(self._offset)
         return self._then(self._function(scaled))
 
 

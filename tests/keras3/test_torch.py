@@ -2,11 +2,11 @@
 import keras
 import numpy as np
 import pytest
-from keras import ops
+from keras import layers, ops
 from keras.layers import TorchModuleWrapper
 from keras.models import clone_model
 
-from major_versions import chain
+from major_versions import ONES, chain
 
 pytestmark = pytest.mark.skipif(keras.backend.backend() != 'torch',
                                 reason='the backend is not PyTorch')
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(keras.backend.backend() != 'torch',
 def test_clone_is_faithful_with_a_module_in(wrap, assert_faithful):
     import torch
     assert_faithful(chain(wrap(lambda: TorchModuleWrapper(
-        torch.nn.Linear(3, 2), output_shape=(None, 2)))))
+        torch.nn.Linear(3, 2), output_shape=(None, 2)))), fresh_weights=False)
 
 
 def test_clone_has_its_own_module_that_cannot_be_pickled():
@@ -39,3 +39,23 @@ def test_clone_has_its_own_module_that_cannot_be_pickled():
     module = clone.layers[-1].module
     assert module is not model.layers[-1].module
     assert module.linear.weight is not model.layers[-1].module.linear.weight
+
+
+def test_clone_of_layers_that_share_a_module_has_one_module():
+    import torch
+    linear = torch.nn.Linear(3, 3)
+    model = chain(lambda: TorchModuleWrapper(linear, output_shape=(None, 3)),
+                  lambda: TorchModuleWrapper(linear, output_shape=(None, 3)))()
+    first, second = clone_model(model).layers[1:]
+    assert first.module is second.module is not linear
+
+
+def test_clone_has_its_own_module_in_a_closure():
+    import torch
+    linear = torch.nn.Linear(3, 2)
+    model = chain(lambda: layers.Lambda(lambda x: linear(x), output_shape=(2,)))()
+    clone = clone_model(model)
+    expected = ops.convert_to_numpy(clone(ONES))
+    torch.nn.init.zeros_(linear.weight)
+    np.testing.assert_allclose(ops.convert_to_numpy(clone(ONES)), expected,
+                               rtol=1e-5)

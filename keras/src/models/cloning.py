@@ -58,6 +58,7 @@ from keras.src.models.sequential import Sequential
 from keras.src.ops.function import Function
 from keras.src.ops.operation import Operation
 from keras.src.optimizers.base_optimizer import BaseOptimizer
+from keras.src.optimizers.optimizer import BackendOptimizer
 from keras.src.optimizers.schedules.learning_rate_schedule import (
     LearningRateSchedule,
 )
@@ -207,9 +208,7 @@ class _Cloner(Cloner):
         return issubclass(type(value), Operation)
 
     def is_state(self, value):
-        return isinstance(
-            value, (Variable, SeedGenerator, Metric, BaseOptimizer, DTypePolicyMap)
-        ) or _is_backend_variable(value)
+        return isinstance(value, _STATE) or _is_backend_variable(value)
 
     def is_tensor(self, value):
         return isinstance(value, backend.KerasTensor) or _is_symbolic(type(value))
@@ -272,7 +271,7 @@ class _Cloner(Cloner):
             return type(value).from_config(value.get_config())
         if isinstance(value, (Metric, BaseOptimizer)):
             return self.created(value)
-        if isinstance(value, DTypePolicyMap) or _is_backend_variable(value):
+        if not isinstance(value, Variable):
             return copy.deepcopy(value)
         variable = backend.Variable(
             _array(value),
@@ -653,6 +652,12 @@ _SETTINGS = {
     "_call_has_context_arg", "_convert_input_args", "_supports_masking",
 }
 
+# What is a variable or owns some. Layers on the PyTorch backend are modules.
+_STATE = (
+    Variable, SeedGenerator, Metric, BaseOptimizer, DTypePolicyMap,
+    *(base for base in Layer.__mro__ if base.__module__.startswith("torch.")),
+)
+
 _KERAS_BASES = (Functional, Sequential, Model, Layer, Function, Operation)
 
 
@@ -689,6 +694,8 @@ STATE[:] = [
 ]
 for _cls in (Operation, Model, Metric, BaseOptimizer):
     record(_cls)
+if "__new__" in vars(BackendOptimizer):  # It does not pass on the arguments.
+    record(BackendOptimizer)
 
 
 def _overrides_build(layer):
@@ -718,9 +725,8 @@ def _is_symbolic(cls):
 
 def _attributes(layer):
     """Returns the attributes of a layer that are not set by Keras itself."""
-    found = attributes_of(layer)
     # On the PyTorch backend, sublayers are stored here.
-    found += (vars(layer).get("_modules") or {}).items()
+    found = [*(vars(layer).get("_modules") or {}).items(), *attributes_of(layer)]
     own = _set_by_keras(_keras_base(type(layer)))
     if getattr(layer, "compiled", False):
         own |= _ADDED_BY_TRAINER

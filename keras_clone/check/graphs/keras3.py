@@ -172,6 +172,9 @@ class Keras3Graphs(Graphs):
         """With targets, the loss is the one that the model was compiled with; if
         there are none, it is the mean square of the outputs. The model's own losses
         are added."""
+        if keras.backend.backend() == 'torch':
+            import torch
+            torch.manual_seed(0)  # From which `Dropout` draws if it has no seed.
         trained = [each for each in model.trainable_variables
                    if keras.backend.is_float_dtype(each.dtype)]
         inputs = self._packed(model, '_inputs_struct', values)
