@@ -118,5 +118,5 @@ def test_clone_that_would_lose_a_mask_is_refused(masks, monkeypatch):
     model = Model(x, MasksIfAsked(name='with_a_mask_of_its_own')(x)[0])
     monkeypatch.setattr(MasksIfAsked, 'masks', [False, False])
     with pytest.raises(ValueError,
-                       match='"with_a_mask_of_its_own".*returned a mask'):
+                       match="'with_a_mask_of_its_own'.*returned a mask"):
         clone_model(model)

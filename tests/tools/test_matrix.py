@@ -54,7 +54,7 @@ def test_table_is_in_the_order_of_releases(results, capsys):
 def test_summary_is_a_line_with_the_versions_and_the_figures(results):
     assert matrix.summary(matrix.results()[0]) == (
         'Keras 2.2.4, tensorflow 1.15.5, Python 3.7.16: passed 9, failed 0, '
-        'skipped 1, released 1 of 2, ours 2 of 2')
+        'skipped 1, released 1 of 2, overlay 2 of 2')
 
 
 def test_new_build_of_keras_replaces_the_one_that_an_environment_had_before(
@@ -72,7 +72,7 @@ def test_recorded_results_take_the_place_of_earlier_ones(results, record):
     record()
     record()
     assert len(records.read(matrix.DATA)) == 2
-    row = '| 2.2.4 | tensorflow 1.15.5 | 3.7.16 | 9 | 0 | 1 | 1 of 2 | 2 of 2 |'
+    row = '| 2.2.4 | tensorflow 1.15.5 | 3.7.16 | 9 | 0 | 1 | 1 of 2 | 2 of 2 | '
     assert (results / 'page.md').read_text().count(row) == 1
 
 
