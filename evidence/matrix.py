@@ -100,7 +100,7 @@ The environments of `tox.ini` run the tests, and `keras-clone check`, which clon
 the models of the gallery by the released function and by the overlay. `make matrix`
 runs most of them, `python -m evidence matrix record` writes this page. A release
 with `.dev` is a build of Keras's main branch; a workflow tests the newest one every
-night. Rows of an earlier date have fewer tests: there are more by now.
+night. Earlier runs have fewer tests, because tests have been added since.
 """
 
 

@@ -10,7 +10,7 @@ from keras.models import clone_model
 from custom_objects import StoresOtherValue, gelu
 from judging import on_tensorflow
 from major_versions import (
-    ONES, KeepsShape, WithInner, assert_cloned, assert_same_outputs, chain)
+    IS_TORCH, ONES, KeepsShape, WithInner, assert_cloned, assert_same_outputs, chain)
 
 
 def dense_in_a_layer():
@@ -225,6 +225,8 @@ def test_clone_keeps_the_policy_that_was_global_when_the_layer_was_created(make)
     assert cloned == policies
     assert 'mixed_bfloat16' in cloned
     assert clone.outputs[0].dtype == model.outputs[0].dtype
+    # On PyTorch, Keras computes that of a subclassed model in another way.
+    assert model.outputs[0].dtype == 'bfloat16' or IS_TORCH
     clone.set_weights(model.get_weights())
     found, expected = (ops.convert_to_numpy(ops.cast(each(np.ones((2, 4, 3))),
                                                      'float32'))

@@ -652,7 +652,8 @@ _SETTINGS = {
     "_call_has_context_arg", "_convert_input_args", "_supports_masking",
 }
 
-# What is a variable or owns some. Layers on the PyTorch backend are modules.
+# The classes of variables and of what owns some. On the PyTorch backend, this
+# includes `torch.nn.Module`, from which `Layer` is derived.
 _STATE = (
     Variable, SeedGenerator, Metric, BaseOptimizer, DTypePolicyMap,
     *(base for base in Layer.__mro__ if base.__module__.startswith("torch.")),
@@ -694,7 +695,7 @@ STATE[:] = [
 ]
 for _cls in (Operation, Model, Metric, BaseOptimizer):
     record(_cls)
-if "__new__" in vars(BackendOptimizer):  # It does not pass on the arguments.
+if "__new__" in vars(BackendOptimizer):  # On PyTorch, it drops the arguments.
     record(BackendOptimizer)
 
 

@@ -174,7 +174,7 @@ class Keras3Graphs(Graphs):
         are added."""
         if keras.backend.backend() == 'torch':
             import torch
-            torch.manual_seed(0)  # From which `Dropout` draws if it has no seed.
+            torch.manual_seed(0)  # `Dropout` without a seed uses this generator.
         trained = [each for each in model.trainable_variables
                    if keras.backend.is_float_dtype(each.dtype)]
         inputs = self._packed(model, '_inputs_struct', values)
