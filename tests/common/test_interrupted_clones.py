@@ -18,9 +18,10 @@ else:
 
     def scopes():
         from keras.src.backend.common import global_state
-        return [global_state.get_global_attribute(name) for name in (
-            'custom_objects_scope_dict', 'safe_mode_saving', 'name_scope_stack',
-            'live_config')] + [
+        names = ['safe_mode_saving', 'name_scope_stack', 'live_config']
+        return [global_state.get_global_attribute(name) for name in names] + [
+            # The first scope of a process leaves an empty dict.
+            global_state.get_global_attribute('custom_objects_scope_dict') or {},
             dict(get_custom_objects())]
 
 
