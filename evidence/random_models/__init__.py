@@ -17,7 +17,7 @@ from evidence.random_models import search
 from evidence.random_models.judging import judge
 
 DATA = 'random_models'
-PAGE = 'docs/evidence.md'
+PAGE = 'docs/random-models.md'
 WORSE = 'worse than released'
 
 

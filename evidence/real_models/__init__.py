@@ -32,7 +32,7 @@ def measure(package, checkout, limit):
         A list of records, one for each package.
     """
     versions = records.installed_versions()
-    known = tables.of_series(versions['keras'])
+    known = tables.packages_for(versions['keras'])
     unknown = set(package) - set(known)
     if unknown:
         raise click.BadParameter('PACKAGE should be one of {}. Found: {}.'.format(

@@ -45,8 +45,8 @@ def judge(package, seconds=300):
         lines.flush()
 
     import keras
-    from evidence.real_models.tables import of_series
-    models = of_series(keras.__version__)[package]()
+    from evidence.real_models.tables import packages_for
+    models = packages_for(keras.__version__)[package]()
     answer(list(models))
     for name in sys.stdin:
         limit(seconds)

@@ -16,7 +16,7 @@ class Packages(dict):
         return add
 
 
-def of_series(release):
+def packages_for(release):
     """Returns the `Packages` for a release of Keras."""
     if release.startswith('2.'):
         from evidence.real_models.keras2 import PACKAGES
