@@ -9,7 +9,6 @@ import sys
 import warnings
 from importlib.util import find_spec, module_from_spec
 from linecache import getlines
-from types import ModuleType
 
 KERAS_2, KERAS_3 = '>=2.2.4,<2.4', '>=3.9,<3.17'
 # The modules that are overlaid, and the releases that each overlay supports.
@@ -120,27 +119,11 @@ def apply(module):
         with open(path, 'rb') as file:
             exec(compile(file.read(), path, 'exec', dont_inherit=True), names)
         names['__file__'] = old['__file__']
-        _place_classes(module, old, path)
         record(module.__name__, 'active')
     except Exception as error:
         names.clear()
         names.update(old)
         record(module.__name__, 'failed', f'skipped {path}: {error!r}')
-
-
-def _place_classes(module, old, path):
-    """Gives the classes of an overlay a module with the overlay's path.
-
-    `inspect` takes the file of a class from its module, not from its code.
-    """
-    place = ModuleType('keras_clone.' + module.__name__)
-    place.__file__ = path
-    for name, value in vars(module).items():
-        is_new = isinstance(value, type) and value is not old.get(name)
-        if is_new and value.__module__ == module.__name__:
-            value.__module__ = place.__name__
-            setattr(place, name, value)
-    sys.modules[place.__name__] = place
 
 
 def _plans():
