@@ -304,7 +304,7 @@ class _Cloner(Cloner):
                 known = set(map(id, weights))
                 self._check_unused(layer, clone, [
                     made for made in vars(clone).get(name, [])
-                    if id(made) not in known and not self.is_counterpart(made)])
+                    if id(made) not in known | self._counterparts])
                 vars(clone)[name] = weights
         self._add_losses_of_weights(layer, clone)
 

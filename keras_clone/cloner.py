@@ -851,10 +851,6 @@ class Cloner:
         self.state_pairs.append((value, counterpart))
         self._counterparts.add(id(counterpart))
 
-    def is_counterpart(self, value):
-        """Returns whether a variable of a clone is the counterpart of another."""
-        return id(value) in self._counterparts
-
     def _owner(self, value):
         """Returns the layer that has created a variable or other state, or None.
 
