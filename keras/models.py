@@ -367,11 +367,6 @@ class _Cloner(Cloner):
                                  layer.name))
         return self.layer(layer)
 
-    def call_argument(self, value):
-        """Returns the clone's counterpart of a call argument, without shared
-        containers."""
-        return copied(self.value(value))
-
     def tensor(self, x):
         """Returns the clone of a tensor, or `x` itself if it does not belong to the
         model.
@@ -536,7 +531,8 @@ class _Cloner(Cloner):
             self._map_outputs(
                 node, self._input_layer(node.outbound_layer)._inbound_nodes[0])
             return
-        arguments = self.call_argument(node.arguments or {})
+        # Copied: the two nodes must not share containers.
+        arguments = copied(self.value(node.arguments or {}))
         inputs = [self.tensor(x) for x in _call_inputs(node)]
         layer = self.layer(node.outbound_layer)
         if self._is_cloned(node):  # The layer holds what is computed from it.
