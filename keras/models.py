@@ -141,8 +141,8 @@ class _Cloner(Cloner):
         tensor_map: dict {id of a tensor or of a mask: its clone}.
     """
 
-    def __init__(self, model, layer_map=None):
-        super().__init__(model, layer_map)
+    def __init__(self, model):
+        super().__init__(model)
         self.tensor_map = {}
         self._variables, self._searched_pairs = {}, 0  # See `_variable_of`.
         self._changed_layers = []  # See `_changed_within`.
