@@ -187,9 +187,6 @@ class _Cloner(Cloner):
         return isinstance(layer, Sequential) or vars(layer).get(
             '_is_graph_network', False)
 
-    def is_called(self, clone):
-        return first_call_of(clone) is not None
-
     custom_object_scope = staticmethod(custom_object_scope)
 
     def layers_within(self, model):

@@ -70,7 +70,7 @@ class Cloner:
     - of a value: `is_layer`, `is_state` (a variable, or an object that owns some),
       `is_tensor`, `is_renewed` (each new layer gets a new one, from its config),
       `copied_classes` (of objects that no two models share, e.g. regularizers);
-    - of a layer: `is_graph`, `is_called`, `attributes`, `own_state`, `set_flags`,
+    - of a layer: `is_graph`, `attributes`, `own_state`, `set_flags`,
       `set_attribute`, `tracked`, `new_layer`, `build`, `finish_layer`;
     - of a variable: `new_state`, `signature`; of a tensor: `tensor`, `has_clone`;
     - `layers_within` (a model) and `custom_object_scope`; `computes_anew`, whether a
@@ -748,7 +748,8 @@ class Cloner:
     def _is_settled(self, layer, clone):
         """Returns whether a clone has all that it will create itself."""
         is_built = clone.built if getattr(layer, 'built', False) else True
-        return is_built and (first_call_of(layer) is None or self.is_called(clone))
+        first, new = first_call_of(layer), first_call_of(clone)
+        return is_built and (first is None or bool(new and new.changes))
 
     def settle(self):
         """Matches what `build` has created in the clones that are built by now."""

@@ -346,9 +346,6 @@ class _Cloner(Cloner):
         elif current != policy:
             clone.dtype_policy = policy
 
-    def is_called(self, clone):
-        return _is_called(clone)
-
     def adopt(self, layer, clone):
         if self._uses_clone_function(layer):
             self.layer_map[id(layer)] = clone
