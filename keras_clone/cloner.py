@@ -402,18 +402,10 @@ class Cloner:
         """
         for name in names:
             value = _setting(layer, held, name)
-            if value is not MISSING:
-                with contextlib.suppress(AttributeError):  # A property to be read.
-                    self._set_if_other(layer, clone, name, value)
-
-    def _set_if_other(self, layer, clone, name, value):
-        """Sets an attribute of a clone, if it differs, to the counterpart of a value
-        that it had in the layer."""
-        new = getattr(clone, name, MISSING)
-        is_other = (not _are_equal(value, new) if self.is_array(value) else
-                    self._differ(value, new))
-        if is_other:
-            self._set_as_in(layer, clone, name, value, new)
+            with contextlib.suppress(AttributeError):  # A property to be read.
+                new = getattr(clone, name, MISSING)
+                if value is not MISSING and self._differ(value, new):
+                    self._set_as_in(layer, clone, name, value, new)
 
     def _changes_of(self, layer, clone):
         """Returns the names of the settings in which a new layer differed from what
@@ -543,7 +535,7 @@ class Cloner:
         """Returns whether two settings differ, as far as is known."""
         if value is other:
             return False
-        if type(value) in ATOMS:
+        if type(value) in ATOMS or self.is_array(value):
             return not _are_equal(value, other)
         if is_plain(value) and type(value) is type(other) and value == other:
             return False
