@@ -381,8 +381,7 @@ class _Cloner(Cloner):
                 _history.before_call(clone)
                 with self.naming_build_errors(layer):
                     clone.build_from_config(config)
-            if not clone.built:
-                clone.built = True
+            clone.built = True
         for each in layer._layers:  # Those that `build` has not built.
             if id(each) in self.layer_map:
                 self.build(each, self.layer_map[id(each)], is_called)
@@ -436,12 +435,11 @@ class _Cloner(Cloner):
             new = self.state_map.get(id(variable))
             if new is not None:
                 self._match_settings(variable, new)
-        if clone._trainable != layer._trainable:
-            clone._trainable = layer._trainable
-        if layer.built and not clone.built:
+        clone._trainable = layer._trainable
+        if layer.built:
             clone.built = True
         shapes = layer._build_shapes_dict
-        if self.has_same_shapes and shapes and shapes != clone._build_shapes_dict:
+        if self.has_same_shapes and shapes:
             # A shared layer may have been built by another of its calls.
             clone._build_shapes_dict = dict(shapes)
         self._match_order(layer, clone)
@@ -451,8 +449,7 @@ class _Cloner(Cloner):
 
     def _match_settings(self, variable, new):
         """Copies what users may set on the variables of a layer that is built."""
-        if new.trainable != variable.trainable:
-            new.trainable = variable.trainable
+        new.trainable = variable.trainable
         for name in ("regularizer", "constraint"):
             if getattr(new, name) is None:
                 setattr(new, name, self.value(getattr(variable, name)))
@@ -513,7 +510,7 @@ class _Cloner(Cloner):
         if arguments is None:
             clone.compile_from_config(model.get_compile_config())
             return
-        optimizer = model.optimizer and self.value(model.optimizer)
+        optimizer = self.value(model.optimizer)
         # These are the arguments of Keras's `compile`: that of a class of the user
         # may take others. What else it sets has been copied as attributes.
         Model.compile(clone, optimizer, **arguments)
