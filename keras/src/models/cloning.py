@@ -152,7 +152,7 @@ def clone_model(
 
     cloner = _Cloner(model, clone_function, call_function, recursive, dict(cache))
     with calls:  # Clones that are built early are called later.
-        clone = cloner.clone(input_tensors, call_function)
+        clone = cloner.clone(input_tensors)
         cloner.finish()
     if cloner.has_same_shapes:
         cloner.check()
@@ -194,12 +194,12 @@ class _Cloner(Cloner):
         self._owned = None
         self.has_same_shapes = clone_function is None and call_function is None
 
-    def clone(self, input_tensors=None, call_function=None):
+    def clone(self, input_tensors=None):
         """Returns the clone of the model, on the given input tensors or new ones."""
         self.has_same_shapes &= input_tensors is None
         self._pending.add(id(self.model))
         with self.naming(self.model):
-            clone = self._model(self.model, input_tensors, call_function)
+            clone = self._model(self.model, input_tensors, self.call_function)
             self._pending.clear()
             super().adopt(self.model, clone)
         return clone
