@@ -225,7 +225,7 @@ def arguments_of(layer):
     if known is None or known.args is None or not _is_new_of_keras(type(layer)):
         raise NotKnown('its arguments are not known' + getattr(known, 'unknown', ''))
     return Record(copied(known.args, _alive), copied(known.kwargs, _alive),
-                  known.state, known.state_at_build, known.closures)
+                  closures=known.closures)
 
 
 def number_of(layer, default):
