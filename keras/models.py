@@ -249,7 +249,7 @@ class _Cloner(Cloner):
     def set_flags(self, layer, clone):
         for name in ('trainable', '_trainable', 'supports_masking', 'stateful'):
             # Not `setattr`, by which a wrapper would also set it on its layers.
-            if name in vars(layer) and vars(clone).get(name) != vars(layer)[name]:
+            if name in vars(layer):
                 vars(clone)[name] = vars(layer)[name]
 
     def adopt(self, layer, clone):
