@@ -642,8 +642,6 @@ class Cloner:
             value, new: the attribute of the layer and that of the clone.
             old: the `_leaves` of `value`.
         """
-        if value is new and not old:
-            return not self._holds_postponed(new)
         is_pair = self._are_pairs(old, self._leaves(new))
         return is_pair and not (
             self._holds_postponed(new) or self._is_other(value, new))
