@@ -19,10 +19,8 @@ from keras_clone.history import number_of_call
 from keras_clone.recording import RECORD
 from keras_clone.recording import copied
 from keras_clone.recording import state_of
-from keras_clone.walk import ATOMS
 from keras_clone.walk import CannotCopy
 from keras_clone.walk import attributes_of
-from keras_clone.walk import parts_of
 from keras_clone.call_order import in_call_order
 
 from . import backend as K
@@ -200,18 +198,9 @@ class _Cloner(Cloner):
 
     def _layers_held_by(self, layer):
         """Returns the layers that a layer holds, in attributes of any kind."""
-        held, seen = list(getattr(layer, '_layers', [])), set()
-        waiting = list(self.attributes(layer).values())
-        while waiting:
-            value = waiting.pop()
-            if type(value) in ATOMS or id(value) in seen:
-                continue
-            seen.add(id(value))
-            if self.is_layer(value):
-                held.append(value)
-            else:
-                waiting += parts_of(value)
-        return held
+        return [*getattr(layer, '_layers', []),
+                *(each for _, _, _, leaves in self._held_by(layer)
+                  for each in leaves if self.is_layer(each))]
 
     def own_state(self, layer):
         if isinstance(layer, Network):
