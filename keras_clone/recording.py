@@ -222,7 +222,8 @@ def arguments_of(layer):
             `pickle`, or an argument can be read only once.
     """
     known = record_of(layer)
-    if known is None or known.args is None or not _is_new_of_keras(type(layer)):
+    if known is None or known.args is None or not (
+            uses_method_of_keras(type(layer), '__new__')):
         raise NotKnown('its arguments are not known' + getattr(known, 'unknown', ''))
     return Record(copied(known.args, _alive), copied(known.kwargs, _alive),
                   closures=known.closures)
@@ -323,18 +324,13 @@ def parameters_of(cls):
 
 
 @functools.lru_cache(maxsize=1024)
-def _is_new_of_keras(cls):
-    """Returns whether `__new__` of a class is Keras's: another one may have got
-    other arguments than the constructor."""
-    return is_of_keras(next(base for base in cls.__mro__ if '__new__' in vars(base)))
+def uses_method_of_keras(cls, name):
+    """Returns whether a class does not override a method of Keras.
 
-
-@functools.lru_cache(maxsize=1024)
-def is_called_by_keras(cls):
-    """Returns whether `__call__` of a class is Keras's: another one may have changed
-    a layer before Keras's is called."""
-    return is_of_keras(
-        next(base for base in cls.__mro__ if '__call__' in vars(base)))
+    Another `__new__` may have got other arguments than the constructor; another
+    `__call__` may have changed a layer before that of Keras is called.
+    """
+    return is_of_keras(next(base for base in cls.__mro__ if name in vars(base)))
 
 
 def is_of_keras(cls):

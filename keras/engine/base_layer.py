@@ -16,9 +16,9 @@ from keras_clone.history import calls
 from keras_clone.history import keep_number
 from keras_clone.recording import RECORD
 from keras_clone.recording import STATE
-from keras_clone.recording import is_called_by_keras
 from keras_clone.recording import record
 from keras_clone.recording import setting
+from keras_clone.recording import uses_method_of_keras
 
 from . import base_layer
 from .. import backend as K
@@ -37,7 +37,8 @@ def _attributes(layer):
     """Returns the attributes of a layer that Keras itself does not set, as a dict;
     None for a model, which computes nothing itself, and for a layer that the
     user's `__call__` calls."""
-    if '_is_graph_network' in vars(layer) or not is_called_by_keras(type(layer)):
+    if '_is_graph_network' in vars(layer) or not (
+            uses_method_of_keras(type(layer), '__call__')):
         return None
     own = _set_by_keras()
     return {name: value for name, value in vars(layer).items() if name not in own}

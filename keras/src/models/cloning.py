@@ -29,10 +29,10 @@ from keras_clone.recording import RECORD
 from keras_clone.recording import STATE
 from keras_clone.recording import build_in_same_state
 from keras_clone.recording import building
-from keras_clone.recording import is_called_by_keras
 from keras_clone.recording import leaves
 from keras_clone.recording import record
 from keras_clone.recording import setting
+from keras_clone.recording import uses_method_of_keras
 
 from keras.src import backend
 from keras.src import ops
@@ -738,7 +738,7 @@ def _attributes_to_keep(layer):
     which computes nothing itself, and for layers with a `__call__` of a user."""
     cls = type(layer)  # Of a weak proxy, not that of what it stands for.
     if issubclass(cls, (Functional, Sequential)) or not (
-            issubclass(cls, Layer) and is_called_by_keras(cls)):
+            issubclass(cls, Layer) and uses_method_of_keras(cls, "__call__")):
         return None
     return _attributes(layer)
 
