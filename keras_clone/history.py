@@ -307,8 +307,6 @@ def number_of_call(node):
 
 def is_changed(former, value):
     """Returns whether an attribute differs from what was kept of it."""
-    if value is former:
-        return False
     if type(former) is LargeArray:
         former = former()  # Its numbers are not compared at each call.
     with contextlib.suppress(Exception):  # Of a class of the user, or the backend.
