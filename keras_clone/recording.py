@@ -39,7 +39,6 @@ class Record:
         unknown: the reason why they are not known, or an empty string.
         state: the `state` of Keras in which that was called; `()` if not known.
         state_at_build: that in which `build` was called, on Keras 3.
-        to_build_in: of a clone, that in which `build` is to be called.
         closures: list of tuples (function, the values in its closure): the
             functions among the arguments, on Keras 2.
         owner: the `id` of the layer whose calls are kept: `copy.copy` of a layer has
@@ -48,13 +47,13 @@ class Record:
         number: the records are numbered in the order in which they were made.
     """
 
-    __slots__ = ('args', 'kwargs', 'unknown', 'state', 'state_at_build',
-                 'to_build_in', 'closures', 'owner', 'first_call', 'number')
+    __slots__ = ('args', 'kwargs', 'unknown', 'state', 'state_at_build', 'closures',
+                 'owner', 'first_call', 'number')
 
     def __init__(self, args=None, kwargs=None, state=(), state_at_build=(),
                  closures=(), owner=None):
         self.args, self.kwargs, self.unknown = args, kwargs, ''
-        self.state, self.state_at_build, self.to_build_in = state, state_at_build, ()
+        self.state, self.state_at_build = state, state_at_build
         self.closures = closures
         self.owner, self.first_call = owner, None
         self.number = next(record_numbers)
@@ -184,22 +183,6 @@ def setting(get, set_value):
         finally:
             set_value(former)
     return get, context_with
-
-
-@contextlib.contextmanager
-def building(layer):
-    """Context in which a layer is built: keeps the `state` of Keras."""
-    record = own_record(layer)
-    with state_of(record, 'to_build_in'):
-        record.state_at_build = state()
-        yield
-
-
-def build_in_same_state(layer, clone):
-    """Makes `build` of a clone run in the `state` in which that of the layer did."""
-    known = record_of(layer)
-    if known and known.state_at_build:
-        own_record(clone).to_build_in = known.state_at_build
 
 
 def is_recorded(value):

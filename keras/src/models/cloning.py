@@ -27,11 +27,13 @@ from keras_clone.history import History
 from keras_clone.history import calls
 from keras_clone.recording import RECORD
 from keras_clone.recording import STATE
-from keras_clone.recording import build_in_same_state
-from keras_clone.recording import building
 from keras_clone.recording import leaves
+from keras_clone.recording import own_record
 from keras_clone.recording import record
+from keras_clone.recording import record_of
 from keras_clone.recording import setting
+from keras_clone.recording import state
+from keras_clone.recording import state_of
 from keras_clone.recording import uses_method_of_keras
 
 from keras.src import backend
@@ -350,7 +352,6 @@ class _Cloner(Cloner):
         if self._uses_clone_function(layer):
             self.layer_map[id(layer)] = clone
             return
-        build_in_same_state(layer, clone)
         super().adopt(layer, clone)
         if hasattr(layer, "adapt") and layer.built and type(clone) is type(layer):
             self.build(layer, clone)
@@ -377,7 +378,8 @@ class _Cloner(Cloner):
         is_own = _overrides_build(layer) or not is_called
         config = layer.get_build_config() if is_own and layer.built else None
         if config and not clone.built:
-            with self._scope_around(layer):
+            same_state = state_of(record_of(layer), "state_at_build")
+            with self._scope_around(layer), same_state:
                 _history.before_call(clone)
                 with self.naming_build_errors(layer):
                     clone.build_from_config(config)
@@ -596,6 +598,9 @@ class _Cloner(Cloner):
 
     def _sequential(self, model, input_tensors):
         layers = [self.layer(layer) for layer in model.layers]
+        if self.has_same_shapes:
+            for layer, clone in zip(model.layers, layers):
+                self.build(layer, clone)
         if input_tensors is not None:
             tensors = [*map(_keras_tensor, tree.flatten(input_tensors))]
             if len(tensors) != 1:
@@ -772,14 +777,9 @@ _released_open_name_scope = Layer._open_name_scope
 
 @functools.wraps(_released_open_name_scope)
 def _open_name_scope(self):
-    scope = _released_open_name_scope(self)
-    return scope if self.built else _building_in(self, scope)
-
-
-@contextlib.contextmanager
-def _building_in(layer, scope):
-    with building(layer), scope:
-        yield
+    if not self.built:
+        own_record(self).state_at_build = state()
+    return _released_open_name_scope(self)
 
 
 Layer.__call__ = _call
