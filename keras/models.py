@@ -175,11 +175,9 @@ class _Cloner(Cloner):
         return id(x) in self.tensor_map or not (
             hasattr(x, '_keras_history') or self._replaced_operands(x)[0])
 
+    renewed_class = Initializer  # It may have a seed of its own.
     copied_classes = Regularizer, Constraint
     computes_anew = False
-
-    def is_renewed(self, value):
-        return issubclass(type(value), Initializer)  # It may have a seed of its own.
 
     def is_graph(self, layer):
         return isinstance(layer, Sequential) or vars(layer).get(

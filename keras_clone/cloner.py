@@ -68,7 +68,7 @@ class Cloner:
     An overlay defines
 
     - of a value: `is_layer`, `is_state` (a variable, or an object that owns some),
-      `is_tensor`, `is_renewed` (each new layer gets a new one, from its config),
+      `is_tensor`, `renewed_class` (each new layer gets a new one, from its config),
       `copied_classes` (of objects that no two models share, e.g. regularizers);
     - of a layer: `is_graph`, `attributes`, `own_state`, `set_flags`,
       `set_attribute`, `tracked`, `new_layer`, `build`, `finish_layer`;
@@ -932,6 +932,9 @@ class Cloner:
                         kind for kind, is_of_kind in kinds.items()
                         if is_of_kind(value)), None)
         return self._kinds[cls]
+
+    def is_renewed(self, value):
+        return issubclass(type(value), self.renewed_class)
 
     def _is_replaced(self, value):
         return bool(self._kind(value)) or id(value) in self._functions

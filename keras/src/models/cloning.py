@@ -293,11 +293,9 @@ class _Cloner(Cloner):
             return type(value).__name__
         return tuple(value.shape), value.dtype, value.trainable
 
+    renewed_class = Initializer  # It may have a seed of its own.
     copied_classes = Regularizer, Constraint, Loss, LearningRateSchedule
     computes_anew = True
-
-    def is_renewed(self, value):
-        return issubclass(type(value), Initializer)  # It may have a seed of its own.
 
     def is_graph(self, layer):
         return isinstance(layer, (Functional, Sequential))
