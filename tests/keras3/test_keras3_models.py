@@ -205,3 +205,18 @@ def test_clone_of_a_subclassed_model_copies_one_with_a_lambda():
     assert_copies(Target(Sequential([
         keras.Input((3,)), layers.Lambda(lambda x: 2 * x), layers.Dense(2)]),
         clone_model))
+
+
+def test_names_in_a_model_that_build_creates_are_those_of_the_original_again():
+    class Generates(keras.layers.Layer):
+        def build(self, input_shape):
+            self.inner = keras.Sequential([keras.layers.Dense(3)])
+
+        def call(self, inputs):
+            return self.inner(inputs)
+
+    def names(model):
+        return [layer.name for layer in model._flatten_layers()]
+
+    model = chain(Generates, Generates)()
+    assert names(clone_model(clone_model(model))) == names(model)
