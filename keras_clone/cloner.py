@@ -166,6 +166,7 @@ class Cloner:
                 remaining = self._differing_from(config, other)
                 if remaining < differing:
                     clone, differing = other, remaining
+        _set_name(layer, clone)
         return clone
 
     def _first_created(self, layer, changed):
@@ -294,8 +295,8 @@ class Cloner:
             self.pairs.append((layer, clone))
             if type(clone) is type(layer):
                 self.set_flags(layer, clone)
-                if 'name' in vars(layer):  # Its constructor may not know it.
-                    vars(clone)['name'] = layer.name
+                if _first_name(layer) != getattr(layer, 'name', None):
+                    _set_name(layer, clone)  # Its constructor did not know it.
                 if first_call_of(layer) is not None:
                     self._match_first_call(layer, clone)
                 changed = self._changes_of(layer, clone)
@@ -997,6 +998,11 @@ def _first_name(layer):
     """Returns the name that a layer had when it was first called."""
     first = first_call_of(layer)
     return getattr(layer, 'name', None) if first is None else first.name
+
+
+def _set_name(layer, clone):
+    if 'name' in vars(layer):
+        vars(clone)['name'] = layer.name
 
 
 def refusal(layer, reason):
