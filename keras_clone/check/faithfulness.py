@@ -133,7 +133,11 @@ def compare(model, clone, inputs=None, seed=0):
 
     # Returns
         List of `Difference`s, the worst first. It is empty if nothing was found.
+
+    # Raises
+        ModelError: if the model has no graph, or cannot be evaluated on the inputs.
     """
+    _check_has_graph(model)
     original = Original(model, inputs, seed)
     return by_severity(_compare(original, clone, [original.belongings]))
 
@@ -175,14 +179,18 @@ def built(build):
                  if is_other else shortened(repr(model)))
         raise ModelError('Expected a function that returns a Keras `Model`, '
                          f'it returned {found}.')
-    if not graphs.is_network(model):
-        raise ModelError('Expected a functional or `Sequential` model, it returned '
-                         f'a subclassed one, of class `{type(model).__name__}`: '
-                         'it has no graph to compare.')
+    _check_has_graph(model)
     if not graphs.is_current(model):
         raise ModelError('Expected a function that builds its model anew each time '
                          'it is called, it returned one that was built before.')
     return model, inputs
+
+
+def _check_has_graph(model):
+    if not graphs.is_network(model):
+        raise ModelError('Expected a functional or `Sequential` model, got a '
+                         f'subclassed one, of class `{type(model).__name__}`: it has '
+                         'no graph to compare.')
 
 
 def _first_crash(build, clone_model, generation):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from keras.layers import Activation, Add, Dense, Input, Lambda, Masking
 from keras.models import Model
+from keras_clone.check import compare
 from keras_clone.check.faithfulness import ModelError
 from keras_clone.check.gallery import ops
 
@@ -136,3 +137,8 @@ def test_subclassed_model_is_an_error(is_trained):
         return model
     with pytest.raises(ModelError, match='a subclassed one, of class `Subclassed`'):
         check(build, lambda model: model)
+
+
+def test_compare_refuses_a_subclassed_model():
+    with pytest.raises(ModelError, match='a subclassed one, of class `Subclassed`'):
+        compare(Subclassed(), Subclassed())
