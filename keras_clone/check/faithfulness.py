@@ -189,8 +189,8 @@ def built(build):
 def _check_has_graph(model):
     if not graphs.is_network(model):
         raise ModelError('Expected a functional or `Sequential` model, got a '
-                         f'subclassed one, of class `{type(model).__name__}`: it has '
-                         'no graph to compare.')
+                         'subclassed one, of class '
+                         f'`{type(model).__name__}`: it has no graph to compare.')
 
 
 def _first_crash(build, clone_model, generation):
