@@ -685,7 +685,8 @@ class Cloner:
             return value is not None or new is MISSING
         with contextlib.suppress(Exception):  # Of a class of the user.
             if is_plain(value) or self.is_array(value):
-                is_known = is_plain(new) or self.is_array(new)
+                is_known = (is_plain(new) or self.is_array(new) or
+                            isinstance(new, FUNCTIONS))
                 return is_known and _was_changed(value, new)
             if isinstance(value, CONTAINERS) and isinstance(new, CONTAINERS):
                 return len(unwrapped(value)) != len(unwrapped(new))

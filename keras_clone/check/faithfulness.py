@@ -132,7 +132,7 @@ def compare(model, clone, inputs=None, seed=0):
         seed: determines everything that is drawn.
 
     # Returns
-        List of `Difference`s, the worst first. It is empty if nothing was found.
+        A list of `Difference` objects, the worst first; empty if nothing was found.
 
     # Raises
         ModelError: if the model has no graph, or cannot be evaluated on the inputs.

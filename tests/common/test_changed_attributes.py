@@ -23,7 +23,8 @@ class Scaler:
         self.number = next(self.numbers)
 
     def __call__(self, x):
-        return self.function(self.factor * x)
+        scaled = self.factor * x
+        return self.function(scaled) if self.function else scaled
 
 
 def doubled(x):
@@ -61,7 +62,7 @@ class AppliesInOrder(layers.Layer):
         for function in [
                 self.function, *self.functions, self.scaler, *self.scalers,
                 self.function_class(), times(self.reduce(1., 5.))]:
-            inputs = function(inputs)
+            inputs = function(inputs) if function else inputs
         return inputs
 
     def compute_output_shape(self, input_shape):
@@ -74,6 +75,8 @@ CHANGES = {
         lambda layer: setattr(layer, 'function', times(3.)),
     'another function in a list':
         lambda layer: layer.functions.__setitem__(0, tripled),
+    'no function': lambda layer: setattr(layer, 'function', None),
+    'no function of an object': lambda layer: setattr(layer.scaler, 'function', None),
     'another function of an object':
         lambda layer: setattr(layer.scaler, 'function', tripled),
     'more functions': lambda layer: setattr(layer, 'functions', [doubled, tripled]),
