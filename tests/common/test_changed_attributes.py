@@ -76,7 +76,8 @@ CHANGES = {
     'another function in a list':
         lambda layer: layer.functions.__setitem__(0, tripled),
     'no function': lambda layer: setattr(layer, 'function', None),
-    'no function of an object': lambda layer: setattr(layer.scaler, 'function', None),
+    'no function of an object':
+        lambda layer: setattr(layer.scaler, 'function', None),
     'another function of an object':
         lambda layer: setattr(layer.scaler, 'function', tripled),
     'more functions': lambda layer: setattr(layer, 'functions', [doubled, tripled]),
