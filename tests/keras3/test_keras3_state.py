@@ -1,5 +1,6 @@
 """What neither a config nor the weights contain, and only Keras 3 has."""
 import contextlib
+import functools
 
 import keras
 import numpy as np
@@ -139,14 +140,69 @@ class BuildsSequential(AppliesToSequential):
         return self.factor * super().call(inputs)
 
 
-@pytest.mark.parametrize('layer_class, arguments', [
-    (CreatesSequential, []), (AppliesToSequential, [gelu]),
-    (BuildsSequential, [gelu])],
-    ids=['guard a call builds', 'a call of a copied layer builds',
-         'a copied layer builds'])
-def test_clone_keeps_paths_of_weights_in_a_model_that(layer_class, arguments):
-    model = chain(lambda: layer_class(*arguments, name='a'),
-                  lambda: layer_class(*arguments, name='b'))()
+def twice(make):
+    return chain(lambda: make(name='a'), lambda: make(name='b'))
+
+
+def loaded():
+    x = layers.Input((4, 3))
+    model = Model(x, layers.Bidirectional(layers.LSTM(2))(x))
+    return keras.models.model_from_json(model.to_json())
+
+
+def adapted():
+    """Its class refers to a model that was adapted before."""
+    prepare = Sequential([layers.Normalization()])
+    prepare.layers[0].adapt(ONES)
+
+    class Prepares(Model):
+        def __init__(self):
+            super().__init__()
+            self.prepare = prepare
+
+        def call(self, inputs):
+            return self.prepare(inputs)
+
+    model = Prepares()
+    model(ONES)
+    return model
+
+
+class CreatesBlock(Model):
+    """Has a part that creates a layer when it is built."""
+
+    def __init__(self):
+        super().__init__()
+        self.block = CreatesDense()
+        self.last = layers.Dense(2)
+
+    def call(self, inputs):
+        return self.last(self.block(inputs))
+
+
+class CreatesDense(KeepsShape):
+    def build(self, input_shape):
+        self.inner = layers.Dense(3)
+        self.inner.build(input_shape)
+
+    def call(self, inputs):
+        return self.inner(inputs)
+
+
+def subclassed():
+    model = CreatesBlock()
+    model(ONES)
+    return model
+
+
+@pytest.mark.parametrize('build', [
+    twice(CreatesSequential), twice(functools.partial(AppliesToSequential, gelu)),
+    twice(functools.partial(BuildsSequential, gelu)), loaded, adapted, subclassed
+], ids=['guard a model with a Sequential', 'a layer without a config',
+        'a layer that builds a Sequential', 'guard a loaded model',
+        'an adapted part of a subclassed model', 'a subclassed model'])
+def test_clone_has_the_paths_of_weights_of(build):
+    model = build()
     clone = clone_model(clone_model(model))
     assert ([weight.path for weight in clone.weights] ==
             [weight.path for weight in model.weights])

@@ -334,9 +334,18 @@ class _Cloner(Cloner):
             clone._remat_mode = mode
         if isinstance(layer, Layer):  # `trainable` is set when it is built.
             self._set_dtype_policy(layer, clone)
+            self._set_parent_path(layer, clone)
             for name in _SETTINGS & vars(layer).keys():
                 if getattr(clone, name, None) != getattr(layer, name):
                     setattr(clone, name, copy.copy(getattr(layer, name)))
+
+    def _set_parent_path(self, layer, clone):
+        """Sets the path that the paths of a clone's weights begin with."""
+        path, outer = layer._parent_path, self._path_of_caller
+        if path is not None:
+            if not f"{path}/".startswith(f"{outer}/"):
+                path = "/".join(filter(None, [outer, path]))
+            clone._parent_path = path
 
     def _set_dtype_policy(self, layer, clone):
         policy, current = layer.dtype_policy, clone.dtype_policy
@@ -376,8 +385,9 @@ class _Cloner(Cloner):
         is_own = _overrides_build(layer) or not is_called
         config = layer.get_build_config() if is_own and layer.built else None
         if config and not clone.built:
+            self._pair_built_earlier(layer, clone)
             same_state = state_of(record_of(layer), "state_at_build")
-            with self._scope_around(layer), same_state:
+            with same_state, clone._open_name_scope():
                 _history.before_call(clone)
                 with self.naming_build_errors(layer):
                     clone.build_from_config(config)
@@ -386,20 +396,19 @@ class _Cloner(Cloner):
             if id(each) in self.layer_map:
                 self.build(each, self.layer_map[id(each)], is_called)
 
-    @contextlib.contextmanager
-    def _scope_around(self, layer):
-        """Scope in which a layer was built: the paths of its weights contain it."""
-        scope = (layer.path or "").split("/")[:-1]
-        outer = list(filter(None, self._path_of_caller.split("/")))
-        size = len(outer)
-        if current_path() != self._path_of_caller:  # Within a call.
-            scope = []
-        elif scope[:size] == outer:
-            scope = scope[size:]
-        with contextlib.ExitStack() as scopes:
-            for name in scope:
-                scopes.enter_context(backend.name_scope(name))
-            yield
+    def _pair_built_earlier(self, layer, clone):
+        """Pairs the sublayers that were built before the layer, as those of a
+        loaded layer are: the paths of their weights do not contain its own."""
+        scope = f"{layer.path}/"
+        earlier = {
+            id(each)
+            for each in layer._layers
+            if not (each.path or scope).startswith(scope)
+        }
+        current = self.attributes(clone) if earlier else {}
+        for name, _, _, old in self._held_by(layer) if earlier else ():
+            if not earlier.isdisjoint(map(id, old)):
+                self._are_pairs(old, self._leaves(current.get(name)))
 
     def new_layer(self, layer):
         if isinstance(layer, InputLayer):
@@ -491,12 +500,11 @@ class _Cloner(Cloner):
         if not isinstance(model, Model):
             return self.created(model)
         self.called_layers.update(map(id, model.layers))
-        with self._scope_around(model):
-            if isinstance(model, Sequential):
-                return self._sequential(model, input_tensors)
-            if isinstance(model, Functional):
-                return self._functional(model, input_tensors, call_function)
-            return self.created(model)
+        if isinstance(model, Sequential):
+            return self._sequential(model, input_tensors)
+        if isinstance(model, Functional):
+            return self._functional(model, input_tensors, call_function)
+        return self.created(model)
 
     def compile_all(self):
         """Compiles clones with the arguments that the models were compiled with."""
@@ -775,7 +783,9 @@ _released_open_name_scope = Layer._open_name_scope
 
 @functools.wraps(_released_open_name_scope)
 def _open_name_scope(self):
-    if not self.built:
+    scopes = get_global_attribute("name_scope_stack")
+    is_nested = bool(scopes) and scopes[-1].caller is self
+    if not (self.built or is_nested):
         own_record(self).state_at_build = state()
     return _released_open_name_scope(self)
 
