@@ -13,7 +13,7 @@ import itertools
 from keras_clone.cloner import Cloner
 from keras_clone.cloner import refusal
 from keras_clone.history import first_call_of
-from keras_clone.history import is_changed
+from keras_clone.comparison import is_changed
 from keras_clone.history import keep_number
 from keras_clone.history import number_of_call
 from keras_clone.recording import RECORD

@@ -24,8 +24,13 @@ import weakref
 
 import numpy as np
 
+from keras_clone.comparison import MISSING
+from keras_clone.comparison import NUMBERS
+from keras_clone.comparison import are_equal
+from keras_clone.comparison import is_changed
+from keras_clone.comparison import is_other_data
+from keras_clone.comparison import is_other_function
 from keras_clone.history import first_call_of
-from keras_clone.history import is_changed
 from keras_clone.history import keep_first_call_with
 from keras_clone.recording import NotKnown
 from keras_clone.recording import arguments_of
@@ -47,7 +52,6 @@ from keras_clone.walk import Walk
 from keras_clone.walk import attributes_of
 from keras_clone.walk import cannot_copy
 from keras_clone.walk import container_like
-from keras_clone.walk import content_of
 from keras_clone.walk import holds_atoms
 from keras_clone.walk import is_opaque
 from keras_clone.walk import is_plain
@@ -55,9 +59,6 @@ from keras_clone.walk import parts_of
 from keras_clone.walk import unwrapped
 from keras_clone.walk import with_closure
 
-MISSING = type('Missing', (), {'__repr__': lambda self: 'missing'})()
-_NUMBERS = {float, bool, complex, type(None)}
-_IDENTITIES = {int, str, bytes}
 # Keys of configs that are no arguments, and arguments that are copied as flags.
 _NO_SETTINGS = frozenset(['name', 'trainable', 'build_config', 'shared_object_id'])
 
@@ -265,7 +266,7 @@ class Cloner:
         for name, held in attributes_of(value) if new is not None else ():
             old, made = former.get(name, MISSING), current.get(name, MISSING)
             is_right = made is not MISSING and (
-                _are_equal(old, held) or not _are_equal(old, made))
+                are_equal(old, held) or not are_equal(old, made))
             if not (is_right or self.is_call_result(held)):
                 with contextlib.suppress(CannotCopy):
                     object.__setattr__(new, name, self._unshared(held))
@@ -404,7 +405,7 @@ class Cloner:
             value = _setting(layer, held, name)
             with contextlib.suppress(AttributeError):  # A property to be read.
                 new = getattr(clone, name, MISSING)
-                if value is not MISSING and self._differ(value, new):
+                if value is not MISSING and self._is_other_setting(value, new):
                     self._set_as_in(layer, clone, name, value, new)
 
     def _changes_of(self, layer, clone):
@@ -415,7 +416,7 @@ class Cloner:
             for name in self._settings_of(layer):
                 value = _setting(layer, left, name)
                 other = _setting(clone, new, name)
-                if value is not MISSING and self._differ(value, other):
+                if value is not MISSING and self._is_other_setting(value, other):
                     changed.add(name)
             self._changes[id(clone)] = clone, changed
         return self._changes[id(clone)][1]
@@ -449,7 +450,7 @@ class Cloner:
                     self._configs[id(layer)] = {
                         name: left[name] if name in held and
                         left[name] is not held[name] and
-                        _are_equal(value, held[name]) else value
+                        are_equal(value, held[name]) else value
                         for name, value in config.items()}
         return self._configs[id(layer)]
 
@@ -482,8 +483,8 @@ class Cloner:
             return {name: config[name] for name, value in passed.items()
                     if type(value) in ATOMS and name not in _NO_SETTINGS and
                     type(config.get(name, MISSING)) is type(value) and
-                    not _are_equal(config[name], value) and
-                    not _are_equal(left.get(name, MISSING), value)}
+                    not are_equal(config[name], value) and
+                    not are_equal(left.get(name, MISSING), value)}
         return {}
 
     def _left_by_user(self, layer):
@@ -504,7 +505,7 @@ class Cloner:
         former = first.existing()[0] if changed else {}
         return {name: former[name] for name, value in changed.items()
                 if name in former and name in held and
-                _are_equal(held[name], value)}
+                are_equal(held[name], value)}
 
     def _keeps_arguments(self, layer):
         """Returns whether a layer has an attribute for each argument, so that its
@@ -529,14 +530,15 @@ class Cloner:
 
     def _differing_keys(self, config, other):
         return {key for key in {*config, *other} - _NO_SETTINGS
-                if self._differ(config.get(key, MISSING), other.get(key, MISSING))}
+                if self._is_other_setting(config.get(key, MISSING),
+                                          other.get(key, MISSING))}
 
-    def _differ(self, value, other):
+    def _is_other_setting(self, value, other):
         """Returns whether two settings differ, as far as is known."""
         if value is other:
             return False
         if type(value) in ATOMS or self.is_array(value):
-            return not _are_equal(value, other)
+            return not are_equal(value, other)
         if is_plain(value) and type(value) is type(other) and value == other:
             return False
         if self._corresponds_later(value):
@@ -547,14 +549,15 @@ class Cloner:
                 return value.get('class_name') != other.get('class_name')
             return bool(self._differing_keys(value, other))
         if isinstance(value, (list, tuple)) and isinstance(other, (list, tuple)):
-            return len(value) != len(other) or any(map(self._differ, value, other))
+            return len(value) != len(other) or any(
+                map(self._is_other_setting, value, other))
         if isinstance(value, FUNCTIONS) or isinstance(other, FUNCTIONS):
             return value != other and self.value(value) != other
         if type(value) is not type(other):
-            return not _are_equal(value, other)
+            return not are_equal(value, other)
         with contextlib.suppress(Exception):  # It may have none.
-            return self._differ(value.get_config(), other.get_config())
-        return not _are_equal(value, other) and is_plain(value)
+            return self._is_other_setting(value.get_config(), other.get_config())
+        return not are_equal(value, other) and is_plain(value)
 
     def _corresponds_later(self, value):
         """Returns whether `_match` decides on a value: `build` or the call of a
@@ -584,7 +587,7 @@ class Cloner:
             new = current.get(name, MISSING)
             if new is value and type(value) in ATOMS or name in changed:
                 continue
-            if _is_empty(value) and _are_equal(new, vars(layer).get(name)):
+            if _is_empty(value) and are_equal(new, vars(layer).get(name)):
                 continue  # The constructor was passed what `build` has set.
             old = self._leaves(value, objects)
             if self.corresponds(value, old, new):
@@ -645,7 +648,7 @@ class Cloner:
         """
         is_pair = self._are_pairs(old, self._leaves(new))
         return is_pair and not (
-            self._holds_postponed(new) or self._is_other(value, new))
+            self._holds_postponed(new) or self._is_other_attribute(value, new))
 
     def _holds_postponed(self, new):
         """Returns whether an attribute of a clone still holds what could not be
@@ -674,7 +677,7 @@ class Cloner:
         leaves = self._leaves(value) if tracked is not None else []
         return bool(leaves) and tracked.isdisjoint(map(id, leaves))
 
-    def _is_other(self, value, new):
+    def _is_other_attribute(self, value, new):
         """Returns whether a new layer has another value than the user has given it.
 
         The leaves that the values hold are compared by `_are_pairs`.
@@ -687,11 +690,11 @@ class Cloner:
             if is_plain(value) or self.is_array(value):
                 is_known = (is_plain(new) or self.is_array(new) or
                             isinstance(new, FUNCTIONS))
-                return is_known and _was_changed(value, new)
+                return is_known and is_other_data(value, new)
             if isinstance(value, CONTAINERS) and isinstance(new, CONTAINERS):
                 return len(unwrapped(value)) != len(unwrapped(new))
             if isinstance(value, FUNCTIONS):
-                return _is_other_function(value, new)
+                return is_other_function(value, new)
             if isinstance(value, (type, types.BuiltinFunctionType)):
                 return value.__qualname__ != getattr(new, '__qualname__', None)
             if self.is_tensor(value):  # What the constructor computes is its own.
@@ -728,11 +731,14 @@ class Cloner:
             other = current.get(key, MISSING)
             if other is MISSING and is_container:
                 continue  # The keys are specific to the layer, e.g. its parts.
-            is_value = (type(old) in _NUMBERS or self.is_array(old) or
-                        issubclass(type(old), FUNCTIONS))
+            is_function = issubclass(type(old), FUNCTIONS)
+            is_value = type(old) in NUMBERS or self.is_array(old) or is_function
             if not (is_value or other is MISSING):
                 self._match_objects(old, other, known, depth + 1)
-            elif _differs(old, other) and not self.is_call_result(old):
+                continue
+            is_other = (is_other_function(old, other) if is_function else
+                        not are_equal(old, other))
+            if is_other and not self.is_call_result(old):
                 with contextlib.suppress(CannotCopy):
                     set_item(key, self._unshared(old))
 
@@ -1028,36 +1034,6 @@ def _is_empty(value):
     return value is None or issubclass(type(value), CONTAINERS) and not value
 
 
-def _are_equal(value, other):
-    """Returns whether two plain values, or two arrays, are equal."""
-    if value is other:
-        return True
-    try:
-        if hasattr(type(value), 'dtype') or hasattr(type(other), 'dtype'):
-            value, other = np.asarray(value), np.asarray(other)
-            return value.shape == other.shape and bool(np.all(value == other))
-        return bool(value == other or value != value and other != other)
-    except Exception:  # E.g. of arrays in containers.
-        return False
-
-
-def _was_changed(value, new):
-    """Returns whether two plain values, or two arrays, differ by more than integers
-    and strings: these may be an instance's own, e.g. an id or a unique name.
-
-    Another new layer would tell which it is, but making one may change what its
-    class counts, and what the next layers compute with.
-    """
-    if type(value) in _IDENTITIES and type(value) is type(new):
-        return False
-    if not (isinstance(value, CONTAINERS) and isinstance(new, CONTAINERS) and
-            len(value) == len(new)):
-        return not _are_equal(value, new)
-    if isinstance(value, dict) and isinstance(new, dict):
-        value, new = value.items(), new.items()
-    return any(map(_was_changed, value, new))
-
-
 def _items_of(container):
     """Returns the items of a container as a dict; none if its class, one of the
     user, raises an error."""
@@ -1071,33 +1047,6 @@ def _items_of(container):
 def _set_item(container, key, value):
     with contextlib.suppress(Exception):  # Its class may not allow that.
         container[key] = value
-
-
-def _differs(value, other):
-    """Returns whether two numbers, arrays or functions differ."""
-    if issubclass(type(value), FUNCTIONS):
-        return _is_other_function(value, other)
-    return not _are_equal(value, other)
-
-
-def _is_other_function(function, other):
-    """Returns whether two functions have other code, or hold other numbers."""
-    if type(function) is not type(other):
-        return True
-    if isinstance(function, types.MethodType):
-        return function.__func__ is not other.__func__
-    if isinstance(function, types.FunctionType):
-        held = [[*map(content_of, each.__closure__ or ()),
-                 *(each.__defaults__ or ()), *(each.__kwdefaults__ or {}).values()]
-                for each in (function, other)]
-        is_other = function.__code__ is not other.__code__
-    else:
-        held = [[*each.args, *each.keywords.values()] for each in (function, other)]
-        is_other = isinstance(function.func, FUNCTIONS) and _is_other_function(
-            function.func, other.func)
-    return is_other or any(
-        type(value) in _NUMBERS and type(new) in ATOMS and not _are_equal(value, new)
-        for value, new in zip(*held))
 
 
 def _in_order(value):

@@ -12,6 +12,8 @@ from collections import namedtuple
 
 import numpy as np
 
+from keras_clone.comparison import MISSING
+from keras_clone.comparison import is_changed
 from keras_clone.recording import LargeArray
 from keras_clone.recording import NotKnown
 from keras_clone.recording import checksum_of
@@ -31,12 +33,10 @@ from keras_clone.walk import attributes_of
 from keras_clone.walk import content_of
 from keras_clone.walk import holds_atoms
 from keras_clone.walk import is_opaque_class
-from keras_clone.walk import is_plain
 from keras_clone.walk import unwrapped
 
 NUMBER = '_clone_number'  # The only attribute that is set on nodes.
 _LONG = 1000  # Nested containers with more items are not searched at a call.
-_ABSENT = object()
 _call_numbers = itertools.count()
 
 Change = namedtuple('Change', 'call is_by_user attributes')
@@ -265,7 +265,7 @@ class History:
             known = first.latest()
             changed = {name: copied(value, _own_array)
                        for name, value in current.items()
-                       if is_changed(known.get(name, _ABSENT), value) and
+                       if is_changed(known.get(name, MISSING), value) and
                        self._is_kept(value)}
             if changed or not (is_by_user or first.changes):
                 first.changes.append(Change(calls.number, is_by_user, changed))
@@ -303,22 +303,6 @@ def keep_number(node, number):
 def number_of_call(node):
     """Returns the number of the call that has created a node, or None."""
     return vars(node).get(NUMBER)
-
-
-def is_changed(former, value):
-    """Returns whether an attribute differs from what was kept of it."""
-    if type(former) is LargeArray:
-        former = former()  # Its numbers are not compared at each call.
-    with contextlib.suppress(Exception):  # Of a class of the user, or the backend.
-        if value is former or is_large(value):
-            return False
-        if isinstance(value, np.ndarray):
-            return not np.array_equal(former, value)
-        if is_plain(value) or isinstance(value, (np.generic, *FUNCTIONS)):
-            return bool(former != value)
-        return not isinstance(value, CONTAINERS) or (
-            [*map(id, leaves(former))] != [*map(id, leaves(value))])
-    return isinstance(value, np.ndarray)
 
 
 def keep_first_call_with(layer, attributes):
