@@ -10,18 +10,18 @@ import contextlib
 import functools
 import itertools
 
+from keras_clone.call_order import in_call_order
 from keras_clone.cloner import Cloner
 from keras_clone.cloner import refusal
-from keras_clone.history import first_call_of
 from keras_clone.comparison import is_changed
+from keras_clone.containers import CannotCopy
+from keras_clone.containers import copied
+from keras_clone.global_state import in_global_state_of
+from keras_clone.history import first_call_of
 from keras_clone.history import keep_number
 from keras_clone.history import number_of_call
 from keras_clone.recording import RECORD
-from keras_clone.recording import copied
-from keras_clone.recording import state_of
-from keras_clone.walk import CannotCopy
 from keras_clone.walk import attributes_of
-from keras_clone.call_order import in_call_order
 
 from . import backend as K
 from .callbacks import Callback
@@ -256,7 +256,7 @@ class _Cloner(Cloner):
             build = getattr(K, 'symbolic', lambda function: function)(clone.build)
             shape, scope = layer.get_input_shape_at(0), K.name_scope(clone.name)
             with self.naming_build_errors(layer), scope:
-                with state_of(first_call_of(layer)):
+                with in_global_state_of(first_call_of(layer)):
                     build(shape)
             clone.built = True
 

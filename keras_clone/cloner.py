@@ -30,34 +30,34 @@ from keras_clone.comparison import are_equal
 from keras_clone.comparison import is_changed
 from keras_clone.comparison import is_other_data
 from keras_clone.comparison import is_other_function
+from keras_clone.containers import ATOMS
+from keras_clone.containers import CONTAINERS
+from keras_clone.containers import CannotCopy
+from keras_clone.containers import cannot_copy
+from keras_clone.containers import container_like
+from keras_clone.containers import copied
+from keras_clone.containers import holds_atoms
+from keras_clone.containers import is_plain
+from keras_clone.containers import leaves
+from keras_clone.containers import unwrapped
+from keras_clone.functions import FUNCTIONS
+from keras_clone.functions import with_closure
+from keras_clone.global_state import in_global_state_of
 from keras_clone.history import first_call_of
 from keras_clone.history import keep_first_call_with
 from keras_clone.recording import NotKnown
 from keras_clone.recording import arguments_of
-from keras_clone.recording import copied
 from keras_clone.recording import is_of_keras
 from keras_clone.recording import keep
-from keras_clone.recording import leaves
 from keras_clone.recording import number_of
 from keras_clone.recording import parameters_of
 from keras_clone.recording import record_numbers
 from keras_clone.recording import record_of
-from keras_clone.recording import state_of
-from keras_clone.walk import ATOMS
-from keras_clone.walk import CONTAINERS
-from keras_clone.walk import FUNCTIONS
-from keras_clone.walk import CannotCopy
 from keras_clone.walk import NotYet
 from keras_clone.walk import Walk
 from keras_clone.walk import attributes_of
-from keras_clone.walk import cannot_copy
-from keras_clone.walk import container_like
-from keras_clone.walk import holds_atoms
 from keras_clone.walk import is_opaque
-from keras_clone.walk import is_plain
 from keras_clone.walk import parts_of
-from keras_clone.walk import unwrapped
-from keras_clone.walk import with_closure
 
 # Keys of configs that are no arguments, and arguments that are copied as flags.
 _NO_SETTINGS = frozenset(['name', 'trainable', 'build_config', 'shared_object_id'])
@@ -215,7 +215,7 @@ class Cloner:
 
     def _as_released(self, layer, config=None):
         config = layer.get_config() if config is None else {**config}
-        with state_of(record_of(layer)):
+        with in_global_state_of(record_of(layer)):
             return type(layer).from_config(config)
 
     def _replayed_in_scope(self, layer):
@@ -227,7 +227,7 @@ class Cloner:
         named = {passed[name]: self.value(held) for name, held in vars(layer).items()
                  if type(passed.get(name)) is str and callable(held)}
         scope = self.custom_object_scope({**self._named_objects(layer), **named})
-        with scope, state_of(record_of(layer)):
+        with scope, in_global_state_of(record_of(layer)):
             return type(layer)(*args, **kwargs)
 
     def _arguments(self, layer):
@@ -324,7 +324,7 @@ class Cloner:
         if used is not call and not _takes(clone, args, kwargs):
             used = call
         is_first = not clone._inbound_nodes
-        with state_of(first_call_of(layer), with_names=is_first):
+        with in_global_state_of(first_call_of(layer), with_names=is_first):
             used(clone, *args, **kwargs)
         reached = map(id, clone._inbound_nodes[-1].input_tensors)
         if used is not call and not {*reached} >= {*map(id, inputs)}:
@@ -986,7 +986,7 @@ def _takes(layer, args, kwargs):
 
 def _constructed(layer, args, kwargs):
     """Returns a new layer, constructed in the state of Keras of the original."""
-    with state_of(record_of(layer)):
+    with in_global_state_of(record_of(layer)):
         # From copies: the constructor may change containers.
         return type(layer)(*copied(args), **copied(kwargs))
 

@@ -12,14 +12,14 @@ import types
 
 import numpy as np
 
+from keras_clone.containers import ATOMS
+from keras_clone.containers import CONTAINERS
+from keras_clone.containers import is_plain
+from keras_clone.containers import leaves
+from keras_clone.functions import FUNCTIONS
+from keras_clone.functions import content_of
 from keras_clone.recording import LargeArray
 from keras_clone.recording import is_large
-from keras_clone.recording import leaves
-from keras_clone.walk import ATOMS
-from keras_clone.walk import CONTAINERS
-from keras_clone.walk import FUNCTIONS
-from keras_clone.walk import content_of
-from keras_clone.walk import is_plain
 
 MISSING = type('Missing', (), {'__repr__': lambda self: 'missing'})()
 NUMBERS = {float, bool, complex, type(None)}

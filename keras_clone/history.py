@@ -14,26 +14,26 @@ import numpy as np
 
 from keras_clone.comparison import MISSING
 from keras_clone.comparison import is_changed
+from keras_clone.containers import ATOMS
+from keras_clone.containers import CONTAINERS
+from keras_clone.containers import MUTABLE
+from keras_clone.containers import copied
+from keras_clone.containers import holds_atoms
+from keras_clone.containers import leaves
+from keras_clone.containers import unwrapped
+from keras_clone.functions import FUNCTIONS
+from keras_clone.functions import content_of
+from keras_clone.global_state import global_state
 from keras_clone.recording import LargeArray
 from keras_clone.recording import NotKnown
 from keras_clone.recording import checksum_of
-from keras_clone.recording import copied
 from keras_clone.recording import is_large
 from keras_clone.recording import is_of_keras
 from keras_clone.recording import is_recorded
-from keras_clone.recording import leaves
 from keras_clone.recording import own_record
 from keras_clone.recording import record_of
-from keras_clone.recording import state
-from keras_clone.walk import ATOMS
-from keras_clone.walk import CONTAINERS
-from keras_clone.walk import FUNCTIONS
-from keras_clone.walk import MUTABLE
 from keras_clone.walk import attributes_of
-from keras_clone.walk import content_of
-from keras_clone.walk import holds_atoms
 from keras_clone.walk import is_opaque_class
-from keras_clone.walk import unwrapped
 
 NUMBER = '_clone_number'  # The only attribute that is set on nodes.
 _LONG = 1000  # Nested containers with more items are not searched at a call.
@@ -74,7 +74,7 @@ class FirstCall:
 
     # Attributes
         name: the name of the layer.
-        state: the `state` of Keras in which it was called.
+        global_state: that of Keras when it was called.
         was_built: whether the layer was built.
         built: set, the ids of the layers that it held and that were built.
         empty: set, the ids of the models that it held and that had no layers.
@@ -85,11 +85,11 @@ class FirstCall:
             On Keras 3, those of the first call alone.
     """
 
-    __slots__ = ('name', 'state', 'was_built', 'built', 'empty', 'attributes',
+    __slots__ = ('name', 'global_state', 'was_built', 'built', 'empty', 'attributes',
                  'objects', 'changes')
 
     def __init__(self, layer):
-        self.name, self.state = vars(layer).get('name'), state()
+        self.name, self.global_state = vars(layer).get('name'), global_state()
         self.was_built = getattr(layer, 'built', False)
         self.built, self.empty = set(), set()
         self.attributes, self.objects, self.changes = {}, {}, []

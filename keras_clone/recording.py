@@ -9,23 +9,11 @@ import inspect
 import itertools
 import weakref
 import zlib
-from collections import Counter, OrderedDict, defaultdict, deque
-
 import numpy as np
-
-from keras_clone.walk import ATOMS
-from keras_clone.walk import holds_atoms
-from keras_clone.walk import unwrapped
-
+from keras_clone.containers import copied
+from keras_clone.global_state import global_state
 RECORD = '_clone_record'  # The only attribute that is set on layers.
-_DICTS = {dict, OrderedDict, defaultdict, Counter}
-_COLLECTIONS = {list, tuple, set, deque}
-_CONTAINERS = _DICTS | _COLLECTIONS
 _LARGE = 2 ** 16  # Bytes. Larger arrays are not kept alive.
-# For each part of the global state of Keras that constructors and `build` depend on,
-# the function that returns it, and one that returns a context with another value.
-# The overlay sets the list; the first is which names were generated.
-STATE = []
 record_numbers = itertools.count()
 
 
@@ -37,8 +25,8 @@ class Record:
     # Attributes
         args, kwargs: the arguments of its constructor; None if they are not known.
         unknown: the reason why they are not known, or an empty string.
-        state: the `state` of Keras in which that was called; `()` if not known.
-        state_at_build: that in which `build` was called, on Keras 3.
+        global_state: that of Keras when the constructor ran; `()` if not known.
+        state_at_build: that when `build` was called, on Keras 3.
         closures: list of tuples (function, the values in its closure): the
             functions among the arguments, on Keras 2.
         owner: the `id` of the layer whose calls are kept: `copy.copy` of a layer has
@@ -47,13 +35,13 @@ class Record:
         number: the records are numbered in the order in which they were made.
     """
 
-    __slots__ = ('args', 'kwargs', 'unknown', 'state', 'state_at_build', 'closures',
-                 'owner', 'first_call', 'number')
+    __slots__ = ('args', 'kwargs', 'unknown', 'global_state', 'state_at_build',
+                 'closures', 'owner', 'first_call', 'number')
 
-    def __init__(self, args=None, kwargs=None, state=(), state_at_build=(),
+    def __init__(self, args=None, kwargs=None, global_state=(), state_at_build=(),
                  closures=(), owner=None):
         self.args, self.kwargs, self.unknown = args, kwargs, ''
-        self.state, self.state_at_build = state, state_at_build
+        self.global_state, self.state_at_build = global_state, state_at_build
         self.closures = closures
         self.owner, self.first_call = owner, None
         self.number = next(record_numbers)
@@ -65,7 +53,7 @@ class Record:
         except Exception:
             return None
         memo.update(known)
-        return Record(args, kwargs, self.state, self.state_at_build)
+        return Record(args, kwargs, self.global_state, self.state_at_build)
 
     def __reduce__(self):
         return type(None), ()  # A pickle must not depend on this package.
@@ -137,52 +125,18 @@ def keep(layer, args, kwargs):
         record.args = record.kwargs = None
         record.unknown = f': {error}' if type(error) is NotKnown else ''
     record.closures = ()
-    record.state = record.state or state()
+    record.global_state = record.global_state or global_state()
 
 
 def own_record(layer):
     """Returns the `Record` of a layer: a new one if it has that of another."""
     known = record_of(layer) or Record()
     if known.owner != id(layer):
-        known = Record(known.args, known.kwargs, known.state, known.state_at_build,
-                       known.closures, id(layer))
+        known = Record(known.args, known.kwargs, known.global_state,
+                       known.state_at_build, known.closures, id(layer))
         # Not `setattr`, which may be the user's or may track the value.
         vars(layer)[RECORD] = known
     return known
-
-
-def state():
-    """Returns the global state of Keras, a tuple of a value for each of `STATE`."""
-    return tuple([get() for get, _ in STATE])
-
-
-@contextlib.contextmanager
-def state_of(record, name='state', with_names=True):
-    """Context with the global state of Keras in which something was called.
-
-    # Arguments
-        record: None, or a `Record` or a `FirstCall`.
-        name: the name of its attribute that has the state.
-        with_names: whether the names are generated again that were generated then.
-    """
-    with contextlib.ExitStack() as contexts:
-        for (get, context_with), value in zip(STATE, getattr(record, name, ())):
-            if get() != value and (with_names or (get, context_with) != STATE[0]):
-                contexts.enter_context(context_with(value))
-        yield
-
-
-def setting(get, set_value):
-    """Returns an entry of `STATE` for a setting that a function of Keras sets."""
-    @contextlib.contextmanager
-    def context_with(value):
-        former = get()
-        set_value(value)
-        try:
-            yield
-        finally:
-            set_value(former)
-    return get, context_with
 
 
 def is_recorded(value):
@@ -217,46 +171,6 @@ def number_of(layer, default):
     that of the layer of which it is a copy."""
     record = record_of(layer)
     return record.number if record and record.owner in (None, id(layer)) else default
-
-
-def copied(value, leaf=lambda value: value):
-    """Returns a copy of nested containers, without those of the user's classes.
-
-    # Arguments
-        leaf: function that is applied to all else that they hold, but not to the
-            items of a container that holds nothing but plain data.
-    """
-    if type(value) in ATOMS:
-        return value
-    value = unwrapped(value)
-    cls = _builtin(type(value))
-    if cls in _DICTS:
-        new = copy.copy(value) if cls is type(value) else cls(value)
-        for key, each in () if holds_atoms(value) else value.items():
-            new[key] = copied(each, leaf)
-        return new
-    if cls in _COLLECTIONS:
-        return cls(value if holds_atoms(value) else
-                   [copied(each, leaf) for each in value])
-    return leaf(value)
-
-
-@functools.lru_cache(maxsize=1024)
-def _builtin(cls):
-    """Returns the builtin class in the place of which Keras tracks a container; any
-    other class itself."""
-    is_tracked = cls.__module__ == 'keras.src.utils.tracking'
-    return cls.__base__ if is_tracked else cls
-
-
-def leaves(value):
-    """Returns what nested containers hold, as a list, without plain data."""
-    if _builtin(type(unwrapped(value))) not in _CONTAINERS:
-        return [] if type(value) in ATOMS else [value]
-    found = []
-    with contextlib.suppress(Exception):  # It contains itself.
-        copied(value, lambda each: found.append(each) or each)
-    return [each for each in found if type(each) not in ATOMS]
 
 
 def _kept(value):

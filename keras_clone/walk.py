@@ -3,19 +3,30 @@
 Used by the overlays of both major versions of Keras.
 """
 import contextlib
-import copy
 import enum
 import functools
-import inspect
 import types
 import weakref
-from collections import OrderedDict, deque
 
-Cell = type((lambda value: lambda: value)(None).__closure__[0])
-# Plain data: values of these types hold nothing that could be replaced.
-ATOMS = frozenset([type(None), bool, int, float, complex, str, bytes,
-                   type(Ellipsis), type(NotImplemented)])
-FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
+from keras_clone.containers import ATOMS
+from keras_clone.containers import CONTAINERS
+from keras_clone.containers import MUTABLE
+from keras_clone.containers import CannotCopy
+from keras_clone.containers import cannot_copy
+from keras_clone.containers import container_like
+from keras_clone.containers import describe
+from keras_clone.containers import empty_like
+from keras_clone.containers import fill
+from keras_clone.containers import holds_atoms
+from keras_clone.containers import package_of
+from keras_clone.containers import unwrapped
+from keras_clone.functions import FUNCTIONS
+from keras_clone.functions import Cell
+from keras_clone.functions import content_of
+from keras_clone.functions import function_like
+from keras_clone.functions import globals_used_by
+from keras_clone.functions import new_cell
+
 # Proxies first: of one whose object is gone, nothing but its type can be asked.
 WEAK = (*weakref.ProxyTypes, weakref.ref)
 # Objects of these packages keep state outside of Python, or cannot be copied by
@@ -25,16 +36,8 @@ _OPAQUE = ('builtins', 'jax', 'jaxlib', 'logging', 'numpy', 'tensorflow', 'thean
 _OPAQUE_TYPES = (type, types.ModuleType, enum.Enum)
 
 
-class CannotCopy(ValueError):
-    """An object holds a layer, weight or tensor and cannot be copied."""
-
-
 class NotYet(Exception):
     """A leaf has no replacement yet: what it depends on is being created."""
-
-
-MUTABLE = (list, deque, dict, set)
-CONTAINERS = MUTABLE + (tuple, frozenset)
 
 
 class Walk:
@@ -181,7 +184,7 @@ class Walk:
         if isinstance(value, FUNCTIONS):
             return self._copied_function(value)
         if isinstance(value, Cell):
-            self._copies[id(value)], set_content = _new_cell()
+            self._copies[id(value)], set_content = new_cell()
             set_content(self._mapped(value.cell_contents))
             return self._copies[id(value)]
         if isinstance(value, MUTABLE):
@@ -211,8 +214,8 @@ class Walk:
         used_globals = globals_used_by(function)
         if any(self._mapped(each) is not each for each in used_globals.values()):
             scope = dict(scope)
-        new = _function_like(function, scope,
-                             tuple(map(self._mapped, function.__closure__ or ())))
+        new = function_like(
+            function, scope, tuple(map(self._mapped, function.__closure__ or ())))
         self._copies[id(function)] = new  # It may refer to itself.
         if scope is not function.__globals__:
             scope.update((name, self._mapped(each))
@@ -297,131 +300,6 @@ def referent(reference):
         return None
 
 
-def globals_used_by(function):
-    """Returns the global variables that a function uses, as a dict.
-
-    Plain data, modules, classes and functions of other modules are left out: they
-    do not belong to the model.
-    """
-    scope = function.__globals__
-    names = [name for name in _names(function.__code__) if name in scope]
-    return {name: scope[name] for name in names
-            if type(scope[name]) not in ATOMS and
-            not isinstance(scope[name], (type, types.ModuleType)) and
-            not (isinstance(scope[name], types.FunctionType) and
-                 scope[name].__module__ != function.__module__)}
-
-
-def _names(code):
-    names = list(code.co_names)
-    for constant in code.co_consts:
-        if inspect.iscode(constant):
-            names += _names(constant)
-    return names
-
-
-def unwrapped(value):
-    """Returns the container inside a wrapper by which TensorFlow tracks it."""
-    if _is_of_tensorflow(type(value)):
-        wrapped = getattr(value, '__wrapped__', value)
-        if isinstance(wrapped, (list, tuple, dict)):
-            return wrapped
-    return value
-
-
-@functools.lru_cache(maxsize=1024)
-def _package(cls):
-    """Returns the name of the package that defines a class."""
-    return str(cls.__module__).split('.')[0]
-
-
-@functools.lru_cache(maxsize=1024)
-def _is_of_tensorflow(cls):
-    return _package(cls).startswith('tensorflow')
-
-
-def holds_atoms(container):
-    """Returns whether a container, including a dict's keys, has only plain data."""
-    types_in = set(map(type, container))
-    if isinstance(container, dict):
-        types_in.update(map(type, container.values()))
-    return types_in <= ATOMS
-
-
-def is_plain(value):
-    """Returns whether a value is plain data or a container of plain data."""
-    try:
-        return _is_plain(value)
-    except Exception:  # Of a class of the user, or containers nested too deeply.
-        return False
-
-
-def _is_plain(value, holders=()):
-    if type(value) in ATOMS or not isinstance(value, CONTAINERS):
-        return type(value) in ATOMS
-    value = unwrapped(value)
-    if holds_atoms(value):
-        return True
-    values = value.values() if isinstance(value, dict) else value
-    keys = value if isinstance(value, dict) else ()
-    return id(value) not in holders and all(
-        _is_plain(each, (*holders, id(value))) for each in [*keys, *values])
-
-
-def is_tracked(container):
-    """Returns whether Keras or TensorFlow has replaced a container to track it."""
-    return _package(type(container)) in ('keras', 'tensorflow')
-
-
-def empty_like(container):
-    """Returns an empty mutable container of the type of `container`."""
-    if is_tracked(container):
-        return next(cls for cls in (OrderedDict, dict, list, set)
-                    if isinstance(container, cls))()
-    try:
-        new = copy.copy(container)
-        new.clear()
-        return new
-    except Exception:  # E.g. a subclass whose `__getattr__` raises a `KeyError`.
-        return type(container).__new__(type(container))
-
-
-def fill(container, items):
-    """Adds items to an empty mutable container.
-
-    # Raises
-        CannotCopy: if its class does not allow that.
-    """
-    try:
-        if isinstance(container, (list, deque)):
-            container.extend(items)
-        else:
-            container.update(items)
-    except Exception as error:
-        raise cannot_copy(container, error)
-
-
-def container_like(container, items):
-    """Returns a container of the type of `container` with other items.
-
-    # Arguments
-        container: an instance of a builtin container type or of a subclass.
-        items: list of the items of the new container; for a dict, a dict.
-
-    # Raises
-        CannotCopy: if its class does not allow to add items.
-    """
-    if isinstance(container, MUTABLE):
-        new = empty_like(container)
-        fill(new, items)
-        return new
-    container = unwrapped(container)
-    if hasattr(container, '_make'):
-        return type(container)._make(items)
-    base = tuple if isinstance(container, tuple) else frozenset
-    return base.__new__(type(container), items)
-
-
 def attributes_of(value):
     """Returns the instance attributes of an object, `__slots__` included, as pairs
     (name, value)."""
@@ -456,7 +334,7 @@ def is_opaque(value):
 @functools.lru_cache(maxsize=1024)
 def is_opaque_class(cls):
     """Returns whether objects of a class cannot be searched or cannot be copied."""
-    return issubclass(cls, _OPAQUE_TYPES) or _package(cls) in _OPAQUE
+    return issubclass(cls, _OPAQUE_TYPES) or package_of(cls) in _OPAQUE
 
 
 def empty_instance(value):
@@ -469,67 +347,3 @@ def empty_instance(value):
         return type(value).__new__(type(value))
     except TypeError as error:
         raise cannot_copy(value, error)
-
-
-def cannot_copy(value, error):
-    """Returns a `CannotCopy` with the error that was raised by copying a value."""
-    return CannotCopy(
-        f'it holds {describe(value)}, which cannot be copied ({error})')
-
-
-def describe(value):
-    """Returns a description of an object for an error message."""
-    return f'an object of class `{type(value).__name__}`'
-
-
-def content_of(cell):
-    """Returns what a cell of a closure holds; of an empty cell, the cell itself."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return cell
-
-
-def with_closure(function, contents):
-    """Returns a function with the plain data that its closure held at another time.
-
-    # Arguments
-        function: a function.
-        contents: list of the `content_of` each cell at that time.
-
-    # Returns
-        The same function if none of these have changed.
-    """
-    cells = list(function.__closure__)
-    for i, (cell, former) in enumerate(zip(cells, contents)):
-        if type(former) in ATOMS and content_of(cell) is not former:
-            cells[i], set_content = _new_cell()
-            set_content(former)
-    if all(map(lambda x, y: x is y, cells, function.__closure__)):
-        return function
-    new = _function_like(function, function.__globals__, tuple(cells))
-    new.__dict__.update(vars(function))
-    return new
-
-
-def _function_like(function, scope, cells):
-    """Returns a function with the same code and defaults, but no attributes."""
-    new = types.FunctionType(function.__code__, scope, function.__name__,
-                             function.__defaults__, cells or None)
-    new.__kwdefaults__ = function.__kwdefaults__
-    functools.update_wrapper(new, function, updated=())
-    del new.__wrapped__
-    return new
-
-
-def _new_cell():
-    """Returns a new closure cell and a function that sets its contents."""
-    value = None
-
-    def get():
-        return value
-
-    def set_content(new):
-        nonlocal value
-        value = new
-    return get.__closure__[0], set_content

@@ -11,13 +11,13 @@ import functools
 from keras_clone.generated_names import last_name
 from keras_clone.generated_names import repeatable
 from keras_clone.generated_names import repeated
+from keras_clone.global_state import GLOBAL_STATE
+from keras_clone.global_state import setting
 from keras_clone.history import History
 from keras_clone.history import calls
 from keras_clone.history import keep_number
 from keras_clone.recording import RECORD
-from keras_clone.recording import STATE
 from keras_clone.recording import record
-from keras_clone.recording import setting
 from keras_clone.recording import uses_method_of_keras
 
 from . import base_layer
@@ -83,8 +83,8 @@ def _disable_tracking(function):
 
 
 Layer.__call__ = _call
-STATE[:] = [(last_name, repeated), setting(K.floatx, K.set_floatx),
-            setting(K.image_data_format, K.set_image_data_format)]
+GLOBAL_STATE[:] = [(last_name, repeated), setting(K.floatx, K.set_floatx),
+                   setting(K.image_data_format, K.set_image_data_format)]
 K.get_uid = repeatable(K.get_uid)
 record(Layer)
 if hasattr(base_layer, 'disable_tracking'):

@@ -7,7 +7,8 @@ import types
 import weakref
 
 import pytest
-from keras_clone.walk import CannotCopy, Walk, parts_of
+from keras_clone.containers import CannotCopy
+from keras_clone.walk import Walk, parts_of
 
 from holding import Pair
 

@@ -17,24 +17,24 @@ import weakref
 
 import numpy as np
 
-from keras_clone.cloner import Cloner
-from keras_clone.walk import CannotCopy
-from keras_clone.walk import attributes_of
-from keras_clone.walk import is_opaque
-from keras_clone.walk import parts_of
 from keras_clone.call_order import in_call_order
+from keras_clone.cloner import Cloner
+from keras_clone.containers import CannotCopy
+from keras_clone.containers import leaves
+from keras_clone.global_state import GLOBAL_STATE
+from keras_clone.global_state import global_state
+from keras_clone.global_state import in_global_state_of
+from keras_clone.global_state import setting
 from keras_clone.history import History
 from keras_clone.history import calls
 from keras_clone.recording import RECORD
-from keras_clone.recording import STATE
-from keras_clone.recording import leaves
 from keras_clone.recording import own_record
 from keras_clone.recording import record
 from keras_clone.recording import record_of
-from keras_clone.recording import setting
-from keras_clone.recording import state
-from keras_clone.recording import state_of
 from keras_clone.recording import uses_method_of_keras
+from keras_clone.walk import attributes_of
+from keras_clone.walk import is_opaque
+from keras_clone.walk import parts_of
 
 from keras.src import backend
 from keras.src import ops
@@ -386,7 +386,7 @@ class _Cloner(Cloner):
         config = layer.get_build_config() if is_own and layer.built else None
         if config and not clone.built:
             self._pair_built_earlier(layer, clone)
-            same_state = state_of(record_of(layer), "state_at_build")
+            same_state = in_global_state_of(record_of(layer), "state_at_build")
             with same_state, clone._open_name_scope():
                 _history.before_call(clone)
                 with self.naming_build_errors(layer):
@@ -689,7 +689,7 @@ def _repeated_names(counts):
 
 
 _COUNTS = "object_name_uids"  # Set in `utils/naming.py`.
-STATE[:] = [
+GLOBAL_STATE[:] = [
     (_counts_of_names, _repeated_names),
     setting(backend.floatx, backend.set_floatx),
     setting(backend.image_data_format, backend.set_image_data_format),
@@ -786,7 +786,7 @@ def _open_name_scope(self):
     scopes = get_global_attribute("name_scope_stack")
     is_nested = bool(scopes) and scopes[-1].caller is self
     if not (self.built or is_nested):
-        own_record(self).state_at_build = state()
+        own_record(self).state_at_build = global_state()
     return _released_open_name_scope(self)
 
 
