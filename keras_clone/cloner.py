@@ -154,7 +154,7 @@ class Cloner:
         """
         config = self._config_of(layer)
         changed = self._changed_data(layer, config)
-        clone = self._first_created(layer, changed)
+        clone = first = self._first_created(layer, changed)
         differing = self._differing_from(config, clone)
         ways = [
             lambda: self._replayed(layer, self._current(layer, differing, config)),
@@ -167,6 +167,9 @@ class Cloner:
                 remaining = self._differing_from(config, other)
                 if remaining < differing:
                     clone, differing = other, remaining
+        if clone is not first:  # Its own clone is created as it is.
+            with contextlib.suppress(NotKnown):
+                keep(clone, *self._arguments(layer))
         _set_name(layer, clone)
         return clone
 

@@ -95,8 +95,9 @@ def classified(report):
 
 def is_of_names(difference):
     """Returns whether only a layer, or what is called after it, has another name."""
-    return bool(re.match(r'name$|layer at place \d+$|configuration.* name$',
-                         difference.what))
+    return bool(re.match(
+        r'name$|layer at place \d+$|configuration.* name$|path of weight',
+        difference.what))
 
 
 def exception_of(reason):

@@ -4,6 +4,7 @@ A description knows layers by their names, tensors by the calls that return them
 those of a model and its clone are equal, although nothing in one is in the other.
 """
 import collections
+import re
 
 import keras
 import numpy as np
@@ -177,6 +178,7 @@ class Description:
                 self._set(PARTS, key, f'weight {i}',
                           Label(f'that of {self.paths[owner]}', owner))
                 continue
+            self._set(PARTS, key, f'path of weight {i}', self._path(key, weight))
             for what, value in graphs.facts_of_weight(weight).items():
                 self._set(PARTS, key, f'weight {i}{what}',
                           Label(value) if isinstance(value, str) else value)
@@ -184,6 +186,14 @@ class Description:
             self._set(ANSWERS, key, f'order of {what}', [
                 self._leaf(each)
                 for each in getattr(layer, what.replace(' ', '_'), [])])
+
+    def _path(self, key, weight):
+        """Returns the path of a weight, in which layers have their labels."""
+        path = graphs.path_of(weight)
+        holders = [key[:n] for n in range(len(key) + 1) if key[:n] in self.layers]
+        labels = {self.layers[each].name: each[-1:] for each in holders}
+        return Label(path, *(labels.get(each, re.sub(r'_\d+$', '', each))
+                             for each in path.split('/')))
 
     def _find_calls(self):
         """Finds the calls in each network, also those that only arguments lead to.

@@ -7,10 +7,10 @@ shares nothing with it, leaves it as it was, and can itself be cloned and saved:
   outputs and masks, in training as well, equal losses and equal weights after one
   step. Initializers draw the clone's own weights anew.
 - The same graph: same layers and names in the same order, at every depth the same
-  flags, configurations, weights and order of weights, same sharing, same calls with
-  the same arguments, masks in the same places; the same answers of properties and
-  `get_` methods of users' classes; compiled with the same settings; on TensorFlow 1,
-  as many ops of each type as building the original added.
+  flags, configurations, weights, their order and, on Keras 3, their paths, same
+  sharing, same calls with the same arguments, masks in the same places; the same
+  answers of properties and `get_` methods of users' classes; compiled with the same
+  settings; on TensorFlow 1, as many ops of each type as building the original added.
 - Independent: nothing that Python's garbage collector finds in the clone is a layer,
   weight, tensor or call argument of the original; changing all variables of one
   changes nothing about the other; the original is as before.

@@ -373,7 +373,12 @@ if not IS_KERAS2:
             model.get_layer('first').enable_lora(rank)
         return model
 
+    def in_scope(name='scope'):
+        with keras.name_scope(name):
+            return chain()
+
     CASES.update({
+        'path of a weight is another one': again(in_scope, name='other'),
         'policy is another one': again(dense_at_the_end, dtype='mixed_float16'),
         'seeds are those of the original': again(
             dropout, lambda made, model: setattr(

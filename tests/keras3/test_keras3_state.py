@@ -1,6 +1,7 @@
 """What neither a config nor the weights contain, and only Keras 3 has."""
 import contextlib
 import functools
+import json
 
 import keras
 import numpy as np
@@ -195,12 +196,37 @@ def subclassed():
     return model
 
 
+class WritesPart(KeepsShape):
+    """Its config has the state of its part, as text."""
+
+    def __init__(self, inner, **kwargs):
+        super().__init__(**kwargs)
+        self.inner = inner
+
+    def build(self, input_shape):
+        self.inner.build(input_shape)
+
+    def call(self, inputs):
+        return self.inner(inputs)
+
+    def get_config(self):
+        inner = keras.saving.serialize_keras_object(self.inner)
+        return {**super().get_config(), 'text': json.dumps(inner)}
+
+    @classmethod
+    def from_config(cls, config):
+        inner = json.loads(config.pop('text'))
+        return cls(keras.saving.deserialize_keras_object(inner), **config)
+
+
 @pytest.mark.parametrize('build', [
     twice(CreatesSequential), twice(functools.partial(AppliesToSequential, gelu)),
-    twice(functools.partial(BuildsSequential, gelu)), loaded, adapted, subclassed
+    twice(functools.partial(BuildsSequential, gelu)), loaded, adapted, subclassed,
+    chain(lambda: WritesPart(layers.Dense(3)))
 ], ids=['guard a model with a Sequential', 'a layer without a config',
         'a layer that builds a Sequential', 'guard a loaded model',
-        'an adapted part of a subclassed model', 'a subclassed model'])
+        'an adapted part of a subclassed model', 'a subclassed model',
+        'a layer whose config has a part that is built'])
 def test_clone_has_the_paths_of_weights_of(build):
     model = build()
     clone = clone_model(clone_model(model))

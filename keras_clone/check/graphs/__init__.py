@@ -26,7 +26,7 @@ class Graphs:
         layers_of(network): its layers, in their order.
         held_layers(layer): `inner_layers` of a layer other than a network.
         weights_of(layer): the weights that it has itself, as far as Keras tells.
-        facts_of_weight(weight): {what: value}, but for its values.
+        facts_of_weight(weight): {what: value}, but for its values and its path.
         facts_of_input(tensor): its shape, its dtype and whether it is sparse.
         settings_of(model): {what: value}, but for those of its layers.
         values_of(variables), set_values(variables, values): with arrays.
@@ -60,6 +60,11 @@ class Graphs:
     STEPPED, RATE = 'weights after a step of training', .1
     # A file for models, and the arguments with which it is saved and loaded.
     FILE, SAVING, LOADING = '', {}, {}
+
+    def path_of(self, weight):
+        """Returns the names of the layers in which a weight was created, and its
+        own, joined by `/`; an empty string if Keras has none."""
+        return ''
 
     def is_layer(self, value):
         """Returns whether a value is a layer."""

@@ -100,6 +100,9 @@ class Keras3Graphs(Graphs):
                 ', its regularizer': type(weight.regularizer),
                 ', its constraint': type(weight.constraint)}
 
+    def path_of(self, weight):
+        return weight.path
+
     def settings_of(self, model):
         found = {'being compiled': bool(getattr(model, 'compiled', False))}
         if found['being compiled']:
