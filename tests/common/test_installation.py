@@ -207,9 +207,10 @@ def test_the_wheel_has_the_runtime_the_overlays_and_the_check_alone(wheel):
     assert names - checks == {'keras-clone.pth', 'keras_clone_start.py'} | {
         'keras_clone/' + name for name in (
             '__init__.py', '__main__.py', 'call_order.py', 'cloner.py',
-            'generated_names.py', 'history.py', 'hook.py',
-            'keras/engine/base_layer.py', 'keras/engine/network.py',
-            'keras/models.py', 'overlay.py', 'recording.py', 'walk.py')}
+            'comparison.py', 'containers.py', 'functions.py', 'generated_names.py',
+            'global_state.py', 'history.py', 'hook.py', 'keras/engine/base_layer.py',
+            'keras/engine/network.py', 'keras/models.py', 'overlay.py',
+            'recording.py', 'walk.py')}
 
 
 @pytest.mark.parametrize('install', [install_editable, install_develop])

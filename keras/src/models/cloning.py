@@ -444,11 +444,13 @@ class _Cloner(Cloner):
             new = self.state_map.get(id(variable))
             if new is not None:
                 self._match_settings(variable, new)
-        clone._trainable = layer._trainable
-        if layer.built:
+        # Only what differs is set: Keras tracks attributes, which takes time.
+        if clone._trainable != layer._trainable:
+            clone._trainable = layer._trainable
+        if layer.built and not clone.built:
             clone.built = True
         shapes = layer._build_shapes_dict
-        if self.has_same_shapes and shapes:
+        if self.has_same_shapes and shapes and clone._build_shapes_dict != shapes:
             # A shared layer may have been built by another of its calls.
             clone._build_shapes_dict = dict(shapes)
         self._match_order(layer, clone)
