@@ -197,8 +197,8 @@ class _Cloner(Cloner):
     def _layers_held_by(self, layer):
         """Returns the layers that a layer holds, in attributes of any kind."""
         return [*getattr(layer, '_layers', []),
-                *(each for _, _, _, leaves in self._held_by(layer)
-                  for each in leaves if self.is_layer(each))]
+                *(each for _, _, _, found in self._held_by(layer)
+                  for each in found if self.is_layer(each))]
 
     def own_state(self, layer):
         if isinstance(layer, Network):
@@ -548,7 +548,7 @@ class _Cloner(Cloner):
 
     def _set_in_call(self, layer, clone, name, value):
         """Sets an attribute as the user has changed it between two calls."""
-        parts, new = self._leaves(value), getattr(clone, name, None)
+        parts, new = self._layers_and_state(value), getattr(clone, name, None)
         is_right = parts and self.corresponds(value, parts, new)
         if not (is_right or self.is_call_result(value)):
             with contextlib.suppress(CannotCopy):  # See `check`.
@@ -563,8 +563,8 @@ class _Cloner(Cloner):
         for each, new in self._changed_within(layer, number):
             for name, value in first_call_of(each).set_by_calls(number).items():
                 if is_changed(value, vars(each).get(name)):
-                    made = self._leaves(vars(new).get(name))
-                    [*map(self.is_pair, self._leaves(value), made)]
+                    made = self._layers_and_state(vars(new).get(name))
+                    [*map(self.is_pair, self._layers_and_state(value), made)]
 
     def _changed_within(self, layer, number):
         """Returns a layer and those that it holds, if anything that was set when

@@ -38,7 +38,7 @@ from keras_clone.containers import container_like
 from keras_clone.containers import copied
 from keras_clone.containers import holds_atoms
 from keras_clone.containers import is_plain
-from keras_clone.containers import leaves
+from keras_clone.containers import objects_in
 from keras_clone.containers import unwrapped
 from keras_clone.functions import FUNCTIONS
 from keras_clone.functions import with_closure
@@ -367,7 +367,7 @@ class Cloner:
                 self._check_weights(layer, clone)
                 for name, value in self.attributes(clone).items():
                     if self._walk.reaches(value) and any(
-                            map(self._is_original, self._leaves(value))):
+                            map(self._is_original, self._layers_and_state(value))):
                         raise refusal(layer, 'its clone would use the original in '
                                       'its attribute `{}`'.format(name))
 
@@ -566,7 +566,7 @@ class Cloner:
         """Returns whether `_match` decides on a value: `build` or the call of a
         layer may have put it in the place of an argument."""
         return any(self._kind(each) not in (None, 'renewed')
-                   for each in leaves(value))
+                   for each in objects_in(value))
 
     # What corresponds
 
@@ -592,7 +592,7 @@ class Cloner:
                 continue
             if _is_empty(value) and are_equal(new, vars(layer).get(name)):
                 continue  # The constructor was passed what `build` has set.
-            old = self._leaves(value, objects)
+            old = self._layers_and_state(value, objects)
             if self.corresponds(value, old, new):
                 self._match_objects(value, new, objects)
             else:
@@ -647,9 +647,9 @@ class Cloner:
 
         # Arguments
             value, new: the attribute of the layer and that of the clone.
-            old: the `_leaves` of `value`.
+            old: the `_layers_and_state` of `value`.
         """
-        is_pair = self._are_pairs(old, self._leaves(new))
+        is_pair = self._are_pairs(old, self._layers_and_state(new))
         return is_pair and not (
             self._holds_postponed(new) or self._is_other_attribute(value, new))
 
@@ -677,13 +677,13 @@ class Cloner:
         """Returns whether a layer does not track what its attribute holds, because a
         user has set it in a way that Keras does not see."""
         tracked = self.tracked(layer)
-        leaves = self._leaves(value) if tracked is not None else []
-        return bool(leaves) and tracked.isdisjoint(map(id, leaves))
+        held = self._layers_and_state(value) if tracked is not None else []
+        return bool(held) and tracked.isdisjoint(map(id, held))
 
     def _is_other_attribute(self, value, new):
         """Returns whether a new layer has another value than the user has given it.
 
-        The leaves that the values hold are compared by `_are_pairs`.
+        The layers and the state in the values are compared by `_are_pairs`.
         """
         if value is new:
             return False
@@ -797,16 +797,17 @@ class Cloner:
 
     def _held_by(self, layer):
         """Returns the attributes of an original layer, as a list of tuples (name,
-        value, whether it holds anything that is replaced, `_leaves` of it)."""
+        value, whether it holds anything that is replaced, the layers and the state
+        that it holds)."""
         if id(layer) not in self._held:
             self._held[id(layer)] = held = []
             for name, value in self.attributes(layer).items():
                 reaches = self._walk.reaches(value)
                 held.append((name, value, reaches,
-                             self._leaves(value) if reaches else []))
+                             self._layers_and_state(value) if reaches else []))
         return self._held[id(layer)]
 
-    def _leaves(self, value, known=()):
+    def _layers_and_state(self, value, known=()):
         """Returns the layers and the state that a value holds, itself included, in
         order. The search does not enter them.
 
@@ -886,7 +887,8 @@ class Cloner:
                 states.update(
                     id(self.state_map.get(id(each)))
                     for value in self.attributes(layer).values()
-                    for each in self._leaves(value) if id(each) not in weights)
+                    for each in self._layers_and_state(value)
+                    if id(each) not in weights)
         return states
 
     # Replacements
@@ -927,7 +929,7 @@ class Cloner:
         """Returns whether a value is, or contains, a tensor that a call of the layer
         stored, as the next call will do again."""
         return any(self._kind(each) == 'tensor' and not self.has_clone(each)
-                   for each in leaves(value))
+                   for each in objects_in(value))
 
     def _kind(self, value):
         """Returns what a value is that is replaced by a counterpart: 'layer',

@@ -15,7 +15,7 @@ import numpy as np
 from keras_clone.containers import ATOMS
 from keras_clone.containers import CONTAINERS
 from keras_clone.containers import is_plain
-from keras_clone.containers import leaves
+from keras_clone.containers import objects_in
 from keras_clone.functions import FUNCTIONS
 from keras_clone.functions import content_of
 from keras_clone.recording import LargeArray
@@ -38,7 +38,7 @@ def is_changed(former, value):
         if is_plain(value) or isinstance(value, (np.generic, *FUNCTIONS)):
             return bool(former != value)
         return not isinstance(value, CONTAINERS) or (
-            [*map(id, leaves(former))] != [*map(id, leaves(value))])
+            [*map(id, objects_in(former))] != [*map(id, objects_in(value))])
     return isinstance(value, np.ndarray)
 
 

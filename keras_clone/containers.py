@@ -48,7 +48,7 @@ def _builtin(cls):
     return cls.__base__ if is_tracked else cls
 
 
-def leaves(value):
+def objects_in(value):
     """Returns what nested containers hold, as a list, without plain data."""
     if _builtin(type(unwrapped(value))) not in _CONTAINERS:
         return [] if type(value) in ATOMS else [value]

@@ -19,7 +19,7 @@ from keras_clone.containers import CONTAINERS
 from keras_clone.containers import MUTABLE
 from keras_clone.containers import copied
 from keras_clone.containers import holds_atoms
-from keras_clone.containers import leaves
+from keras_clone.containers import objects_in
 from keras_clone.containers import unwrapped
 from keras_clone.functions import FUNCTIONS
 from keras_clone.functions import content_of
@@ -108,7 +108,7 @@ class FirstCall:
             attributes: dict {name: value}, the attributes now.
         """
         return any(change.is_by_user for change in self.changes) or any(
-            leaves(value) and is_changed(value, attributes.get(name))
+            objects_in(value) and is_changed(value, attributes.get(name))
             for change in self.changes
             for name, value in change.attributes.items())
 
@@ -222,7 +222,7 @@ class History:
         """Keeps the attributes of a layer; returns the layers in them as a list."""
         first, layers = record.first_call, []
         held = _keep_attributes(current, first.attributes)
-        held += [each for each in leaves([record.args, record.kwargs])
+        held += [each for each in objects_in([record.args, record.kwargs])
                  if not is_recorded(each)]
         for each in held:  # The list may grow in the loop.
             with contextlib.suppress(Exception):  # Of a class of the user.
@@ -260,7 +260,7 @@ class History:
         current = {name: value for name, value in
                    (self._attributes(layer) or {}).items() if not _is_long(value)}
         held = [each for value in current.values() if type(value) not in ATOMS
-                for each in leaves(value) if is_recorded(each)]
+                for each in objects_in(value) if is_recorded(each)]
         if first is not None:
             known = first.latest()
             changed = {name: copied(value, _own_array)
@@ -331,7 +331,7 @@ def _keep_attributes(current, kept):
             continue
         with contextlib.suppress(Exception):  # Of a class of the user.
             kept[name] = _kept_attribute(value)
-            found += [] if _is_long(value) else leaves(value)
+            found += [] if _is_long(value) else objects_in(value)
     return found
 
 
@@ -369,7 +369,7 @@ def _keep_closures(record):
     """Keeps what the closures of the functions among the arguments hold."""
     record.closures = [
         (each, [content_of(cell) for cell in each.__closure__])
-        for each in leaves([record.args, record.kwargs])
+        for each in objects_in([record.args, record.kwargs])
         if isinstance(each, types.FunctionType) and each.__closure__]
 
 

@@ -40,6 +40,111 @@ class NotYet(Exception):
     """A leaf has no replacement yet: what it depends on is being created."""
 
 
+def parts_of(value):
+    """Returns the objects that a value directly holds, as a list.
+
+    The items of a container that has only plain data are left out.
+
+    # Arguments
+        value: any object. A function holds the contents of its closure, its
+            defaults, its attributes and the global variables that it uses. Of
+            an object whose class raises an error, nothing is known: an empty list.
+    """
+    try:
+        return _parts_of(value)
+    except Exception:
+        return []
+
+
+def _parts_of(value):
+    if isinstance(value, WEAK):
+        return [referent(value)]
+    value = unwrapped(value)
+    if isinstance(value, types.FunctionType):
+        return ([*(value.__closure__ or ())] +
+                [each for each in (value.__defaults__, value.__kwdefaults__)
+                 if each] + list(vars(value).values()) +
+                list(globals_used_by(value).values()))
+    if isinstance(value, types.MethodType):
+        return [value.__self__, value.__func__]
+    if isinstance(value, functools.partial):
+        return [value.func, value.args, value.keywords]
+    if isinstance(value, Cell):
+        content = content_of(value)
+        return [] if content is value else [content]
+    if isinstance(value, CONTAINERS):
+        held = [] if holds_atoms(value) else list(value)
+        if held and isinstance(value, dict):
+            held += value.values()
+        return held
+    if isinstance(value, _OPAQUE_TYPES):
+        return []
+    if is_opaque(value):
+        # E.g. the result of `tf.function`.
+        return [each for each in [getattr(value, '__wrapped__', None)]
+                if isinstance(each, FUNCTIONS)]
+    return [each for _, each in attributes_of(value)]
+
+
+def referent(reference):
+    """Returns the object of a weak reference or weak proxy; None if it is gone."""
+    if type(reference) not in weakref.ProxyTypes:
+        return reference()
+    try:
+        return reference.__init__.__self__  # A proxy passes this on to its object.
+    except ReferenceError:
+        return None
+
+
+def attributes_of(value):
+    """Returns the instance attributes of an object, `__slots__` included, as pairs
+    (name, value)."""
+    found = []
+    with contextlib.suppress(Exception):  # It has none, or the class is the user's.
+        found += value.__dict__.items()
+    for name, slot in _slots(type(value)):
+        with contextlib.suppress(AttributeError):  # It is empty.
+            found.append((name, slot.__get__(value)))
+    return found
+
+
+@functools.lru_cache(maxsize=1024)
+def _slots(cls):
+    found = []
+    for base in cls.__mro__:
+        slots = vars(base).get('__slots__', ())
+        for name in [slots] if isinstance(slots, str) else slots:
+            if name.startswith('__') and not name.endswith('__'):
+                name = f"_{base.__name__.lstrip('_')}{name}"
+            slot = vars(base).get(name)
+            if isinstance(slot, types.MemberDescriptorType):
+                found.append((name, slot))
+    return found
+
+
+def is_opaque(value):
+    """Returns whether an object cannot be searched or cannot be copied."""
+    return is_opaque_class(type(value))
+
+
+@functools.lru_cache(maxsize=1024)
+def is_opaque_class(cls):
+    """Returns whether objects of a class cannot be searched or cannot be copied."""
+    return issubclass(cls, _OPAQUE_TYPES) or package_of(cls) in _OPAQUE
+
+
+def empty_instance(value):
+    """Returns a new object of the class of `value`, without attributes.
+
+    # Raises
+        CannotCopy: if `__new__` of the class requires arguments.
+    """
+    try:
+        return type(value).__new__(type(value))
+    except TypeError as error:
+        raise cannot_copy(value, error)
+
+
 class Walk:
     """Replaces leaves in nested containers, functions and objects.
 
@@ -61,11 +166,11 @@ class Walk:
     """
 
     def __init__(self, is_leaf, replacement, is_copied=lambda value: False,
-                 parts_of=None):
+                 parts_of=parts_of):
         self._is_leaf = is_leaf
         self._replacement = replacement
         self._is_copied = is_copied
-        self._parts_of = parts_of or globals()['parts_of']
+        self._parts_of = parts_of
         self._seen = {}  # {id: value}. Keeps values alive: ids must not be reused.
         self._reaching = set()  # The ids of values that hold a leaf.
         self._copies = {}  # {id of a value: its copy}.
@@ -242,108 +347,3 @@ class Walk:
         for name, each in attributes_of(value) if former is None else former.items():
             object.__setattr__(new, name, self._mapped(each))
         return new
-
-
-def parts_of(value):
-    """Returns the objects that a value directly holds, as a list.
-
-    The items of a container that has only plain data are left out.
-
-    # Arguments
-        value: any object. A function holds the contents of its closure, its
-            defaults, its attributes and the global variables that it uses. Of
-            an object whose class raises an error, nothing is known: an empty list.
-    """
-    try:
-        return _parts_of(value)
-    except Exception:
-        return []
-
-
-def _parts_of(value):
-    if isinstance(value, WEAK):
-        return [referent(value)]
-    value = unwrapped(value)
-    if isinstance(value, types.FunctionType):
-        return ([*(value.__closure__ or ())] +
-                [each for each in (value.__defaults__, value.__kwdefaults__)
-                 if each] + list(vars(value).values()) +
-                list(globals_used_by(value).values()))
-    if isinstance(value, types.MethodType):
-        return [value.__self__, value.__func__]
-    if isinstance(value, functools.partial):
-        return [value.func, value.args, value.keywords]
-    if isinstance(value, Cell):
-        content = content_of(value)
-        return [] if content is value else [content]
-    if isinstance(value, CONTAINERS):
-        held = [] if holds_atoms(value) else list(value)
-        if held and isinstance(value, dict):
-            held += value.values()
-        return held
-    if isinstance(value, _OPAQUE_TYPES):
-        return []
-    if is_opaque(value):
-        # E.g. the result of `tf.function`.
-        return [each for each in [getattr(value, '__wrapped__', None)]
-                if isinstance(each, FUNCTIONS)]
-    return [each for _, each in attributes_of(value)]
-
-
-def referent(reference):
-    """Returns the object of a weak reference or weak proxy; None if it is gone."""
-    if type(reference) not in weakref.ProxyTypes:
-        return reference()
-    try:
-        return reference.__init__.__self__  # A proxy passes this on to its object.
-    except ReferenceError:
-        return None
-
-
-def attributes_of(value):
-    """Returns the instance attributes of an object, `__slots__` included, as pairs
-    (name, value)."""
-    found = []
-    with contextlib.suppress(Exception):  # It has none, or the class is the user's.
-        found += value.__dict__.items()
-    for name, slot in _slots(type(value)):
-        with contextlib.suppress(AttributeError):  # It is empty.
-            found.append((name, slot.__get__(value)))
-    return found
-
-
-@functools.lru_cache(maxsize=1024)
-def _slots(cls):
-    found = []
-    for base in cls.__mro__:
-        slots = vars(base).get('__slots__', ())
-        for name in [slots] if isinstance(slots, str) else slots:
-            if name.startswith('__') and not name.endswith('__'):
-                name = f"_{base.__name__.lstrip('_')}{name}"
-            slot = vars(base).get(name)
-            if isinstance(slot, types.MemberDescriptorType):
-                found.append((name, slot))
-    return found
-
-
-def is_opaque(value):
-    """Returns whether an object cannot be searched or cannot be copied."""
-    return is_opaque_class(type(value))
-
-
-@functools.lru_cache(maxsize=1024)
-def is_opaque_class(cls):
-    """Returns whether objects of a class cannot be searched or cannot be copied."""
-    return issubclass(cls, _OPAQUE_TYPES) or package_of(cls) in _OPAQUE
-
-
-def empty_instance(value):
-    """Returns a new object of the class of `value`, without attributes.
-
-    # Raises
-        CannotCopy: if `__new__` of the class requires arguments.
-    """
-    try:
-        return type(value).__new__(type(value))
-    except TypeError as error:
-        raise cannot_copy(value, error)

@@ -20,7 +20,7 @@ import numpy as np
 from keras_clone.call_order import in_call_order
 from keras_clone.cloner import Cloner
 from keras_clone.containers import CannotCopy
-from keras_clone.containers import leaves
+from keras_clone.containers import objects_in
 from keras_clone.global_state import GLOBAL_STATE
 from keras_clone.global_state import global_state
 from keras_clone.global_state import in_global_state_of
@@ -237,17 +237,17 @@ class _Cloner(Cloner):
             issubclass(type(value), types.FunctionType)
             and value in GLOBAL_CUSTOM_NAMES
         )
-        if is_registered and not self._is_owned(self._leaves(value)):
+        if is_registered and not self._is_owned(self._layers_and_state(value)):
             return []
         return parts_of(value)
 
-    def _is_owned(self, leaves):
-        """Returns whether layers or variables of the model are among `leaves`."""
+    def _is_owned(self, held):
+        """Returns whether layers or variables of the model are among `held`."""
         if self._owned is None:
             layers = self.layers_within(self.model)
             state = [each for layer in layers for each in self.own_state(layer)]
             self._owned = {*map(id, layers), *map(id, state)}
-        return any(id(each) in self._owned for each in leaves)
+        return any(id(each) in self._owned for each in held)
 
     def own_state(self, layer):
         if not isinstance(layer, Layer):
@@ -315,9 +315,9 @@ class _Cloner(Cloner):
             setattr(layer, name, value)
         finally:
             tracker.locked = is_locked
-        lost = self._leaves(old)
+        lost = self._layers_and_state(old)
         held = {id(each) for value in self.attributes(layer).values() if lost
-                for each in self._leaves(value)}
+                for each in self._layers_and_state(value)}
         for each in lost:
             if id(each) not in held:
                 tracker.untrack(each)
@@ -408,7 +408,7 @@ class _Cloner(Cloner):
         current = self.attributes(clone) if earlier else {}
         for name, _, _, old in self._held_by(layer) if earlier else ():
             if not earlier.isdisjoint(map(id, old)):
-                self._are_pairs(old, self._leaves(current.get(name)))
+                self._are_pairs(old, self._layers_and_state(current.get(name)))
 
     def new_layer(self, layer):
         if isinstance(layer, InputLayer):
@@ -764,7 +764,7 @@ def _has_no_weights(value):
     """Returns whether a value may be kept. A weight that is replaced, e.g. because
     it is quantized, must not be kept alive."""
     return not any(
-        isinstance(each, (Variable, Operation)) for each in leaves(value)
+        isinstance(each, (Variable, Operation)) for each in objects_in(value)
     )
 
 
