@@ -104,7 +104,7 @@ class Cloner:
         self._kinds = {}  # {class: the `_kind` of its objects}.
         self._functions = {}  # {id of a function: (it, with its former closure)}.
         # {id of an object that was copied as it had been when a layer was first
-        # called: it, and the attributes that it had}.
+        # called: it, and the attributes that it had when the last one was}.
         self._former = {}
         self._start = next(record_numbers)
         self._walk = Walk(self._is_replaced, self._replacement, self._is_copied,
@@ -250,28 +250,33 @@ class Cloner:
         objects = first.existing()[1] if first else {}
         objects = {key: (each, held) for key, (each, held) in objects.items()
                    if not issubclass(type(each), CONTAINERS)}
-        self._former = {**objects, **self._former}
-        self._walk.former = {key: held for key, (_, held) in objects.items()}
+        for key, (each, held) in objects.items():
+            if key in self._former:  # Another layer that holds it was called first.
+                self._complete(each, held)
+            self._former[key] = each, held
+        self._walk.former = {key: copied(held) for key, (_, held) in objects.items()}
         try:
             yield
         finally:
             self._walk.former = former
 
-    def _complete(self, value, former):
-        """Sets what an object has got since a layer was called, in its copy, unless
-        the clone of that layer has done so.
+    def _complete(self, value, attributes):
+        """Sets what an object has got since it was copied, in its copy, unless the
+        clone of a layer has done so.
 
         # Arguments
-            former: dict {name: value}, the attributes with which it was copied.
+            attributes: dict {name: value}, those that it had later.
         """
-        new = self._walk.copy_of(value)
-        current = dict(attributes_of(new))
-        for name, held in attributes_of(value) if new is not None else ():
+        new, (_, former) = self._walk.copy_of(value), self._former[id(value)]
+        current = {} if new is None else dict(attributes_of(new))
+        for name, held in attributes.items() if new is not None else ():
             old, made = former.get(name, MISSING), current.get(name, MISSING)
-            is_right = made is not MISSING and (
-                are_equal(old, held) or not are_equal(old, made))
-            if not (is_right or self.is_call_result(held)):
-                with contextlib.suppress(CannotCopy):
+            with contextlib.suppress(CannotCopy, NotYet):
+                is_right = made is not MISSING and (
+                    are_equal(old, held) or
+                    not are_equal(old, made) and
+                    not are_equal(self.value(old), made))
+                if not (is_right or self.is_call_result(held)):
                     object.__setattr__(new, name, self._unshared(held))
 
     def _named_objects(self, layer):
@@ -339,8 +344,8 @@ class Cloner:
         for layer, clone in self.pairs if self._walk.postponed else ():
             with contextlib.suppress(NotKnown):
                 keep(clone, *self._arguments(layer))
-        for value, former in self._former.values():
-            self._complete(value, former)
+        for value, _ in list(self._former.values()):
+            self._complete(value, dict(attributes_of(value)))
         for layer, clone in self.pairs:  # The list may grow in the loop.
             self.build(layer, clone, is_called=False)
             if type(clone) is type(layer):

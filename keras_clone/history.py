@@ -22,6 +22,7 @@ from keras_clone.containers import holds_atoms
 from keras_clone.containers import objects_in
 from keras_clone.containers import unwrapped
 from keras_clone.functions import FUNCTIONS
+from keras_clone.functions import Cell
 from keras_clone.functions import content_of
 from keras_clone.global_state import global_state
 from keras_clone.recording import LargeArray
@@ -34,6 +35,7 @@ from keras_clone.recording import own_record
 from keras_clone.recording import record_of
 from keras_clone.walk import attributes_of
 from keras_clone.walk import is_opaque_class
+from keras_clone.walk import parts_of
 
 NUMBER = '_clone_number'  # The only attribute that is set on nodes.
 _LONG = 1000  # Nested containers with more items are not searched at a call.
@@ -224,7 +226,11 @@ class History:
         held = _keep_attributes(current, first.attributes)
         held += [each for each in objects_in([record.args, record.kwargs])
                  if not is_recorded(each)]
+        seen = {}
         for each in held:  # The list may grow in the loop.
+            if id(each) in seen:
+                continue
+            seen[id(each)] = each
             with contextlib.suppress(Exception):  # Of a class of the user.
                 if is_recorded(each):
                     layers.append(each)
@@ -232,9 +238,10 @@ class History:
                         first.built.add(id(each))
                     if self._attributes(each) is None and not each.layers:
                         first.empty.add(id(each))
-                elif isinstance(each, types.MethodType):
-                    held.append(each.__self__)
-                elif _is_of_user(type(each)) and id(each) not in first.objects:
+                elif isinstance(each, (*FUNCTIONS, Cell)):
+                    for part in parts_of(each):
+                        held += [] if _is_long(part) else objects_in(part)
+                elif _is_of_user(type(each)):
                     first.objects[id(each)] = each, {}
                     held += _keep_attributes(
                         dict(attributes_of(each)), first.objects[id(each)][1])

@@ -148,6 +148,14 @@ def test_clone_of_layers_that_put_their_kernels_into_the_same_log():
     assert len(log.kernels) == 2
 
 
+def test_second_clone_shares_no_log_with_the_first():
+    log = Part(kernels=[])
+    model = chain(lambda: Logged(3, log))()
+    first, second = (clone_model(model).layers[-1] for _ in range(2))
+    assert [*map(id, first.log.kernels)] == [id(first.kernel)]
+    assert [*map(id, second.log.kernels)] == [id(second.kernel)]
+
+
 def test_clone_of_a_trained_layer_whose_constraint_keeps_its_weight():
     model = chain(lambda: layers.Dense(
         2, kernel_constraint=KeepsClippedWeight()))()

@@ -12,7 +12,7 @@ from custom_objects import CreatesDense, Holds, PullTo
 from holding import FUNCTIONS, METHODS, Pair, Scorer
 from judging import Tied as TiedDense
 from major_versions import (
-    IS_KERAS2, ONES, after_dense, assert_cloned, assert_equal_and_independent,
+    IS_KERAS2, ONES, KeepsShape, after_dense, assert_cloned, assert_equal_and_independent,
     build_inner, call_inner, chain, new_variable, outputs_of, set_variable,
     value_of)
 
@@ -289,6 +289,65 @@ def test_clone_has_its_own_layer_in_the_output_shape_of_a_lambda():
         lambda x: 2 * x, output_shape=lambda shape: (shape[0], dense.units))))
     held, = clone.layers[-1]._output_shape.__closure__
     assert held.cell_contents is clone.layers[1]
+
+
+def built_by_hand():
+    layer = layers.Dense(3)
+    layer.build((None, 3))
+    return layer
+
+
+def called_in_another_model():
+    layer = layers.Dense(3)
+    layer(layers.Input((3,)))
+    return layer
+
+
+class ScalesByKernel(KeepsShape):
+    """Multiplies by the sum of the kernel of a layer that only a function holds."""
+
+    def __init__(self, layer, **kwargs):
+        super().__init__(**kwargs)
+        self.get_layer = lambda: layer
+
+    def call(self, inputs):
+        return inputs * ops.sum(self.get_layer().kernel)
+
+
+@pytest.mark.parametrize('make_layer', [built_by_hand, called_in_another_model])
+@pytest.mark.parametrize('use', [
+    lambda layer: layers.Lambda(lambda x: x * ops.sum(layer.kernel)),
+    lambda layer: layers.Lambda(lambda x, held=[layer]: x * ops.sum(held[0].kernel)),
+    ScalesByKernel], ids=['closure', 'list in a default', 'attribute'])
+def test_clone_of_a_function_that_uses_the_weight_of_a_layer(use, make_layer):
+    layer = make_layer()
+    assert_cloned(chain(lambda: layers.Dense(3), lambda: use(layer))())
+
+
+class Builder:
+    """Builds a model, and keeps its layers in attributes as it creates them."""
+
+    def scale_by_first(self, x):
+        return x * ops.sum(self.first.kernel)
+
+    def scale_by_last(self, x):
+        return x * ops.sum(self.last.kernel)
+
+    def build(self, function_of):
+        x = layers.Input((3,))
+        self.first = self.last = layers.Dense(3)
+        y = layers.Lambda(function_of(self.scale_by_first))(self.first(x))
+        y = layers.Lambda(function_of(self.scale_by_last))(y)
+        self.last, self.every = layers.Dense(3), [layers.Dense(3)]
+        y = layers.Lambda(function_of(self.scale_by_last))(self.last(y))
+        return Model(x, self.every[0](y))
+
+
+@pytest.mark.parametrize('function_of', [
+    lambda method: method, lambda method: lambda x: method(x)],
+    ids=['method', 'function'])
+def test_clone_of_lambdas_that_use_what_their_builder_held_at_each_call(function_of):
+    assert_cloned(Builder().build(function_of))
 
 
 # User objects
