@@ -357,7 +357,7 @@ class Cloner:
             if type(clone) is type(layer):
                 self.finish_layer(layer, clone)
             if self._walk.postponed:
-                keep_first_call_with(clone, vars(clone))
+                keep_first_call_with(clone, vars(clone), self._holds_postponed)
             first, new = first_call_of(layer), first_call_of(clone)
             # The weights of a clone that is never called are known from it alone.
             is_as_called = clone._inbound_nodes or not layer._inbound_nodes
@@ -659,8 +659,8 @@ class Cloner:
             self._holds_postponed(new) or self._is_other_attribute(value, new))
 
     def _holds_postponed(self, new):
-        """Returns whether an attribute of a clone still holds what could not be
-        replaced when the clone was created."""
+        """Returns whether a value in a clone still holds what could not be replaced
+        when the clone was created."""
         postponed = self._walk.postponed
         return bool(postponed) and any(
             id(each) in postponed for each in self._walk.leaves_in(new))

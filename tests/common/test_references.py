@@ -325,7 +325,7 @@ def test_clone_of_a_function_that_uses_the_weight_of_a_layer(use, make_layer):
 
 
 class Builder:
-    """Builds a model, and keeps its layers in attributes as it creates them."""
+    """Builds a model, and keeps in attributes what it creates."""
 
     def scale_by_first(self, x):
         return x * ops.sum(self.first.kernel)
@@ -338,9 +338,11 @@ class Builder:
         self.first = self.last = layers.Dense(3)
         y = layers.Lambda(function_of(self.scale_by_first))(self.first(x))
         y = layers.Lambda(function_of(self.scale_by_last))(y)
-        self.last, self.every = layers.Dense(3), [layers.Dense(3)]
+        self.first_half = Model(x, y)
+        self.last = layers.Dense(3)
         y = layers.Lambda(function_of(self.scale_by_last))(self.last(y))
-        return Model(x, self.every[0](y))
+        self.model = Model(x, y)
+        return self.model
 
 
 @pytest.mark.parametrize('function_of', [
