@@ -12,9 +12,9 @@ from custom_objects import CreatesDense, Holds, PullTo
 from holding import FUNCTIONS, METHODS, Pair, Scorer
 from judging import Tied as TiedDense
 from major_versions import (
-    IS_KERAS2, ONES, KeepsShape, after_dense, assert_cloned, assert_equal_and_independent,
-    build_inner, call_inner, chain, new_variable, outputs_of, set_variable,
-    value_of)
+    IS_KERAS2, ONES, KeepsShape, after_dense, assert_cloned,
+    assert_equal_and_independent, build_inner, call_inner, chain, new_variable,
+    outputs_of, set_variable, value_of)
 
 
 class Stack(list):
