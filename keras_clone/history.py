@@ -39,6 +39,7 @@ from keras_clone.walk import parts_of
 
 NUMBER = '_clone_number'  # The only attribute that is set on nodes.
 _LONG = 1000  # Nested containers with more items are not searched at a call.
+_MANY = 200  # More objects, e.g. of the user's data, are not searched, either.
 _call_numbers = itertools.count()
 
 Change = namedtuple('Change', 'call is_by_user attributes')
@@ -78,11 +79,12 @@ class FirstCall:
         name: the name of the layer.
         global_state: that of Keras when it was called.
         was_built: whether the layer was built.
-        built: set, the ids of the layers that it held and that were built.
-        empty: set, the ids of the models that it held and that had no layers.
+        built: set, the ids of the layers that were built, of those that it held: in
+            attributes and arguments, or in the objects and functions in them.
+        empty: set, the ids of the models among these layers that had no layers.
         attributes: dict {name: value}; containers are copies.
         objects: dict {id: (object, its attributes, in the same format)}, of the
-            objects of the user's classes that the layer held.
+            objects of the user's classes that it held.
         changes: list of `Change`s, in their order; empty until the call has ended.
             On Keras 3, those of the first call alone.
     """
@@ -221,12 +223,23 @@ class History:
         return kept
 
     def _keep_first_call(self, record, current):
-        """Keeps the attributes of a layer; returns the layers in them as a list."""
-        first, layers = record.first_call, []
-        held = _keep_attributes(current, first.attributes)
+        """Keeps the attributes of a layer; returns the layers that it holds as a
+        list."""
+        held = _keep_attributes(current, record.first_call.attributes)
         held += [each for each in objects_in([record.args, record.kwargs])
                  if not is_recorded(each)]
-        seen = {}
+        if self._has_each_call:
+            _keep_closures(record)
+        return self._keep_held(record.first_call, held)
+
+    def _keep_held(self, first, held):
+        """Keeps what a layer holds in objects and functions; returns the layers
+        among all that it holds as a list.
+
+        # Arguments
+            held: list of what it holds in attributes and arguments.
+        """
+        layers, seen = [], {}
         for each in held:  # The list may grow in the loop.
             if id(each) in seen:
                 continue
@@ -240,13 +253,12 @@ class History:
                         first.empty.add(id(each))
                 elif isinstance(each, (*FUNCTIONS, Cell)):
                     for part in parts_of(each):
-                        held += [] if _is_long(part) else objects_in(part)
-                elif _is_of_user(type(each)):
+                        held += [] if _is_long(part, True) else objects_in(part)
+                elif len(first.objects) < _MANY and _is_of_user(type(each)):
                     first.objects[id(each)] = each, {}
                     held += _keep_attributes(
-                        dict(attributes_of(each)), first.objects[id(each)][1])
-        if self._has_each_call:
-            _keep_closures(record)
+                        dict(attributes_of(each)), first.objects[id(each)][1],
+                        of_object=True)
         return layers
 
     def after_call(self, layer):
@@ -336,23 +348,27 @@ def first_call_of(layer):
     return record.first_call if record and record.owner == id(layer) else None
 
 
-def _keep_attributes(current, kept):
-    """Copies attributes into the dict `kept`; returns the objects in them as a
-    list."""
+def _keep_attributes(current, kept, of_object=False):
+    """Copies attributes into the dict `kept`; returns the objects in them as a list.
+
+    # Arguments
+        of_object: whether they are those of an object, not of a layer. What is large
+            is not kept as it is now: the object may hold the user's data, and many
+            layers may hold the object.
+    """
     found = []
     for name, value in list(current.items()):
-        if type(value) in ATOMS:
-            kept[name] = value
-            continue
         with contextlib.suppress(Exception):  # Of a class of the user.
-            kept[name] = _kept_attribute(value)
-            found += [] if _is_long(value) else objects_in(value)
+            if type(value) in ATOMS or _is_long(value, of_object):
+                kept[name] = value
+                continue
+            is_data = of_object and is_large(value)
+            kept[name] = LargeArray(value) if is_data else _kept_attribute(value)
+            found += objects_in(value)
     return found
 
 
 def _kept_attribute(value):
-    if _is_long(value):
-        return value
     new = value
     with contextlib.suppress(RecursionError):  # It contains itself.
         new = copied(value, _own_array)  # It may be changed in place.
@@ -368,9 +384,11 @@ def _is_of_user(cls):
         is_of_keras(cls) or is_opaque_class(cls) or issubclass(cls, FUNCTIONS))
 
 
-def _is_long(value):
+def _is_long(value, of_object=False):
+    """Returns whether a container is not copied, nor searched: of a layer's, one of
+    plain data is."""
     return issubclass(type(value), CONTAINERS) and len(value) > _LONG and (
-        not holds_atoms(unwrapped(value)))
+        of_object or not holds_atoms(unwrapped(value)))
 
 
 def _existing(attributes):

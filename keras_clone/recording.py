@@ -75,7 +75,8 @@ class LargeArray(weakref.ref):
     def unchanged(self):
         """Returns the array; None if it was changed or does not exist any more."""
         array = self()
-        return array if self.checksum == checksum_of(array) else None
+        is_known = self.checksum is None or self.checksum == checksum_of(array)
+        return array if is_known else None
 
 
 def checksum_of(array):

@@ -1,6 +1,8 @@
 """References to layers, weights and tensors are replaced wherever they are held."""
 import collections
+import gc
 import types
+import weakref
 
 import numpy as np
 import pytest
@@ -343,6 +345,27 @@ class Builder:
         y = layers.Lambda(function_of(self.scale_by_last))(self.last(y))
         self.model = Model(x, y)
         return self.model
+
+
+class DataHolder(Builder):
+    """Holds more than is kept at a call."""
+
+    def __init__(self):
+        self.array = np.ones((200, 200), 'float32')
+        self.numbers = list(range(2000))
+        self.objects = [Pair(Doubler(), k) for k in range(300)]
+
+
+def test_clone_of_lambdas_whose_builder_holds_a_large_array_and_many_objects():
+    assert_cloned(DataHolder().build(lambda method: method))
+
+
+def test_guard_large_array_of_a_builder_is_not_kept_alive():
+    holder = DataHolder()
+    model, array = holder.build(lambda method: method), weakref.ref(holder.array)
+    del holder.array
+    gc.collect()
+    assert model.layers and array() is None
 
 
 @pytest.mark.parametrize('function_of', [
