@@ -356,14 +356,27 @@ class Cloner:
         for layer, clone in self.pairs:
             if type(clone) is type(layer):
                 self.finish_layer(layer, clone)
-            if self._walk.postponed:
-                keep_first_call_with(clone, vars(clone), self._holds_postponed)
             first, new = first_call_of(layer), first_call_of(clone)
+            if first is not None and self._walk.postponed:
+                keep_first_call_with(
+                    clone, vars(clone), self._counterparts_of(first.objects))
             # The weights of a clone that is never called are known from it alone.
             is_as_called = clone._inbound_nodes or not layer._inbound_nodes
             if first is not None and new is not None and is_as_called:
                 new.correspond(first, {id(self.layer_map.get(each))
                                        for each in first.built})
+
+    def _counterparts_of(self, objects):
+        """Returns the `objects` of a `FirstCall`, as the clone of the layer has
+        them."""
+        found = {}
+        for each, held in objects.values():
+            with contextlib.suppress(CannotCopy):
+                new = self.value(each)
+                found[id(new)] = new, {
+                    name: self._unshared(value) for name, value in held.items()
+                    if not self.is_call_result(value)}
+        return found
 
     def check(self):
         """Raises a `ValueError` if a clone lacks weights or uses the original."""

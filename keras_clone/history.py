@@ -324,19 +324,16 @@ def number_of_call(node):
     return vars(node).get(NUMBER)
 
 
-def keep_first_call_with(layer, attributes, is_wrong):
-    """Replaces attributes that were kept at the first call of a layer.
+def keep_first_call_with(layer, attributes, objects):
+    """Replaces what was kept at the first call of a layer.
 
     # Arguments
         attributes: dict {name: value}.
-        is_wrong: function that returns whether what was kept of an object must not
-            be kept.
+        objects: dict in the format of `FirstCall.objects`.
     """
     first = first_call_of(layer)
     if first is not None:
-        for _, held in first.objects.values():
-            for name in [name for name, value in held.items() if is_wrong(value)]:
-                del held[name]
+        first.objects = objects
         for name, value in first.attributes.items():
             if name in attributes and type(value) not in ATOMS:
                 first.attributes[name] = copied(attributes[name])

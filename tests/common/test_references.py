@@ -7,7 +7,7 @@ import weakref
 import numpy as np
 import pytest
 from keras import layers
-from keras.models import Model, clone_model
+from keras.models import Model, Sequential, clone_model
 from keras_clone.check.gallery import ops
 
 from custom_objects import CreatesDense, Holds, PullTo
@@ -347,6 +347,21 @@ class Builder:
         return self.model
 
 
+class SequentialBuilder(Builder):
+    """Adds layers to a `Sequential` model that it holds from the beginning."""
+
+    def build(self, function_of):
+        self.last, self.model = layers.Dense(3), Sequential()
+        self.model.add(self.last)
+        self.model.build((None, 3))
+        self.model.add(layers.Lambda(function_of(self.scale_by_last)))
+        following = layers.Dense(3)
+        self.model.add(following)
+        self.last = following  # Keras 3 has called the first `Lambda` again by now.
+        self.model.add(layers.Lambda(function_of(self.scale_by_last)))
+        return self.model
+
+
 class DataHolder(Builder):
     """Holds more than is kept at a call."""
 
@@ -371,8 +386,10 @@ def test_guard_large_array_of_a_builder_is_not_kept_alive():
 @pytest.mark.parametrize('function_of', [
     lambda method: method, lambda method: lambda x: method(x)],
     ids=['method', 'function'])
-def test_clone_of_lambdas_that_use_what_their_builder_held_at_each_call(function_of):
-    assert_cloned(Builder().build(function_of))
+@pytest.mark.parametrize('builder', [Builder, SequentialBuilder])
+def test_clone_of_lambdas_that_use_what_their_builder_held_at_each_call(
+        builder, function_of):
+    assert_cloned(builder().build(function_of))
 
 
 # User objects
