@@ -321,3 +321,35 @@ def shared_state(building, option, x, y):
 def state_shared_by_all(building, option, x, y):
     state = building.shared(option, SHARED_STATE[option])
     return [layers.Add()([Shares(state)(x), y])]
+
+
+# The object that builds the model
+
+
+class Builder:
+    """Keeps the layers that it creates; its method uses the last one."""
+
+    def __init__(self):
+        self.layers, self.factor = [], 0.
+
+    def add(self, x):
+        self.layers.append(layers.Dense(UNITS))
+        self.factor += 1.
+        return self.layers[-1](x)
+
+    def scale(self, x):
+        return self.factor * ops.mean(self.layers[-1].kernel) * x
+
+
+BY_BUILDER = {  # {option: function that takes a builder and returns a function}
+    'function': lambda builder: lambda x: builder.scale(x),
+    'method': lambda builder: builder.scale,
+    'partial': lambda builder: functools.partial(Builder.scale, builder),
+}
+
+
+@operation('v', 'v', BY_BUILDER)
+def used_by_builder(building, option, x):
+    builder = building.shared('builder', Builder)
+    y = builder.add(x)
+    return [layers.Lambda(BY_BUILDER[option](builder))(y)]
