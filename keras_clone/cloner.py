@@ -45,6 +45,7 @@ from keras_clone.functions import with_closure
 from keras_clone.global_state import in_global_state_of
 from keras_clone.history import first_call_of
 from keras_clone.history import keep_first_call_with
+from keras_clone.history import own_array
 from keras_clone.recording import NotKnown
 from keras_clone.recording import arguments_of
 from keras_clone.recording import is_of_keras
@@ -254,7 +255,8 @@ class Cloner:
             if key in self._former:  # Another layer that holds it was called first.
                 self._complete(each, held)
             self._former[key] = each, held
-        self._walk.former = {key: copied(held) for key, (_, held) in objects.items()}
+        self._walk.former = {  # Copies: the clone may change containers and arrays.
+            key: copied(held, own_array) for key, (_, held) in objects.items()}
         try:
             yield
         finally:

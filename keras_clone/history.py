@@ -39,7 +39,7 @@ from keras_clone.walk import parts_of
 
 NUMBER = '_clone_number'  # The only attribute that is set on nodes.
 _LONG = 1000  # Nested containers with more items are not searched at a call.
-_MANY = 200  # More objects, e.g. of the user's data, are not searched, either.
+_MANY = 200  # More objects that only functions hold are not searched, either.
 _call_numbers = itertools.count()
 
 Change = namedtuple('Change', 'call is_by_user attributes')
@@ -239,26 +239,28 @@ class History:
         # Arguments
             held: list of what it holds in attributes and arguments.
         """
-        layers, seen = [], {}
-        for each in held:  # The list may grow in the loop.
-            if id(each) in seen:
-                continue
-            seen[id(each)] = each
-            with contextlib.suppress(Exception):  # Of a class of the user.
-                if is_recorded(each):
-                    layers.append(each)
-                    if getattr(each, 'built', False):
-                        first.built.add(id(each))
-                    if self._attributes(each) is None and not each.layers:
-                        first.empty.add(id(each))
-                elif isinstance(each, (*FUNCTIONS, Cell)):
-                    for part in parts_of(each):
-                        held += [] if _is_long(part, True) else objects_in(part)
-                elif len(first.objects) < _MANY and _is_of_user(type(each)):
-                    first.objects[id(each)] = each, {}
-                    held += _keep_attributes(
-                        dict(attributes_of(each)), first.objects[id(each)][1],
-                        of_object=True)
+        layers, seen, used = [], {}, []
+        for waiting in (held, used):  # `used`: what functions hold.
+            for each in waiting:  # The list may grow in the loop.
+                if id(each) in seen:
+                    continue
+                seen[id(each)] = each
+                with contextlib.suppress(Exception):  # Of a class of the user.
+                    if is_recorded(each):
+                        layers.append(each)
+                        if getattr(each, 'built', False):
+                            first.built.add(id(each))
+                        if self._attributes(each) is None and not each.layers:
+                            first.empty.add(id(each))
+                    elif isinstance(each, (*FUNCTIONS, Cell)):
+                        for part in parts_of(each):
+                            used += [] if _is_long(part, True) else objects_in(part)
+                    elif _is_of_user(type(each)) and (
+                            waiting is held or len(first.objects) < _MANY):
+                        first.objects[id(each)] = each, {}
+                        waiting += _keep_attributes(
+                            dict(attributes_of(each)), first.objects[id(each)][1],
+                            is_used=waiting is used)
         return layers
 
     def after_call(self, layer):
@@ -282,7 +284,7 @@ class History:
                 for each in objects_in(value) if is_recorded(each)]
         if first is not None:
             known = first.latest()
-            changed = {name: copied(value, _own_array)
+            changed = {name: copied(value, own_array)
                        for name, value in current.items()
                        if is_changed(known.get(name, MISSING), value) and
                        self._is_kept(value)}
@@ -345,21 +347,21 @@ def first_call_of(layer):
     return record.first_call if record and record.owner == id(layer) else None
 
 
-def _keep_attributes(current, kept, of_object=False):
+def _keep_attributes(current, kept, is_used=False):
     """Copies attributes into the dict `kept`; returns the objects in them as a list.
 
     # Arguments
-        of_object: whether they are those of an object, not of a layer. What is large
-            is not kept as it is now: the object may hold the user's data, and many
-            layers may hold the object.
+        is_used: whether they are those of an object that only a function holds. What
+            is large is not kept as it is now: the object may hold the user's data,
+            and many functions may use it.
     """
     found = []
     for name, value in list(current.items()):
         with contextlib.suppress(Exception):  # Of a class of the user.
-            if type(value) in ATOMS or _is_long(value, of_object):
+            if type(value) in ATOMS or _is_long(value, is_used):
                 kept[name] = value
                 continue
-            is_data = of_object and is_large(value)
+            is_data = is_used and is_large(value)
             kept[name] = LargeArray(value) if is_data else _kept_attribute(value)
             found += objects_in(value)
     return found
@@ -368,7 +370,7 @@ def _keep_attributes(current, kept, of_object=False):
 def _kept_attribute(value):
     new = value
     with contextlib.suppress(RecursionError):  # It contains itself.
-        new = copied(value, _own_array)  # It may be changed in place.
+        new = copied(value, own_array)  # It may be changed in place.
     if new is value and isinstance(value, MUTABLE) and holds_atoms(value):
         raise NotKnown('a container of a class of the user may be changed in place')
     return LargeArray(new, checksum=checksum_of(new)) if is_large(new) else new
@@ -381,11 +383,11 @@ def _is_of_user(cls):
         is_of_keras(cls) or is_opaque_class(cls) or issubclass(cls, FUNCTIONS))
 
 
-def _is_long(value, of_object=False):
-    """Returns whether a container is not copied, nor searched: of a layer's, one of
-    plain data is."""
+def _is_long(value, is_used=False):
+    """Returns whether a container is neither copied nor searched. One of plain data
+    is, unless only a function holds it."""
     return issubclass(type(value), CONTAINERS) and len(value) > _LONG and (
-        of_object or not holds_atoms(unwrapped(value)))
+        is_used or not holds_atoms(unwrapped(value)))
 
 
 def _existing(attributes):
@@ -403,6 +405,7 @@ def _keep_closures(record):
         if isinstance(each, types.FunctionType) and each.__closure__]
 
 
-def _own_array(value):
+def own_array(value):
+    """Returns a copy of a small array; anything else itself."""
     is_array = isinstance(value, np.ndarray) and not is_large(value)
     return value.copy() if is_array else value

@@ -79,6 +79,14 @@ class Logged(layers.Dense):
         self.log.kernels.append(self.kernel)
 
 
+class Counted(Logged):
+    """Counts in an array how often it is built."""
+
+    def build(self, input_shape):
+        super().build(input_shape)
+        self.log.counts['build'] += 1
+
+
 class Swish:
     """An activation with a weight."""
 
@@ -154,6 +162,13 @@ def test_second_clone_shares_no_log_with_the_first():
     first, second = (clone_model(model).layers[-1] for _ in range(2))
     assert [*map(id, first.log.kernels)] == [id(first.kernel)]
     assert [*map(id, second.log.kernels)] == [id(second.kernel)]
+
+
+def test_second_clone_shares_no_array_with_the_first():
+    log = Part(kernels=[], counts={'build': np.zeros(2)})
+    model = chain(lambda: Counted(3, log))()
+    for clone in [clone_model(model), clone_model(model)]:
+        np.testing.assert_allclose(clone.layers[-1].log.counts['build'], 1)
 
 
 def test_clone_of_a_trained_layer_whose_constraint_keeps_its_weight():
