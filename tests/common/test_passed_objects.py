@@ -86,6 +86,9 @@ class Counted(Logged):
         super().build(input_shape)
         self.log.counts['build'] += 1
 
+    def call(self, inputs):
+        return super().call(inputs) * float(self.log.counts['build'][0])
+
 
 class Swish:
     """An activation with a weight."""
@@ -167,8 +170,8 @@ def test_second_clone_shares_no_log_with_the_first():
 def test_second_clone_shares_no_array_with_the_first():
     log = Part(kernels=[], counts={'build': np.zeros(2)})
     model = chain(lambda: Counted(3, log))()
-    for clone in [clone_model(model), clone_model(model)]:
-        np.testing.assert_allclose(clone.layers[-1].log.counts['build'], 1)
+    clone_model(model)
+    assert_equal_and_independent(model, clone_model(model))
 
 
 def test_clone_of_a_trained_layer_whose_constraint_keeps_its_weight():
