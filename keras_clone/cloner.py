@@ -255,8 +255,8 @@ class Cloner:
             if key in self._former:  # Another layer that holds it was called first.
                 self._complete(each, held)
             self._former[key] = each, held
-        self._walk.former = {  # Copies: the clone may change containers and arrays.
-            key: copied(held, own_array) for key, (_, held) in objects.items()}
+        self._walk.former = {
+            key: _own(each, held) for key, (each, held) in objects.items()}
         try:
             yield
         finally:
@@ -678,7 +678,7 @@ class Cloner:
         when the clone was created."""
         postponed = self._walk.postponed
         return bool(postponed) and any(
-            id(each) in postponed for each in self._walk.leaves_in(new))
+            id(each) in postponed for each in self._replaced_in(new))
 
     def _set_as_in(self, layer, clone, name, value, new):
         """Sets an attribute of a clone to the counterpart of that of the layer.
@@ -828,8 +828,13 @@ class Cloner:
         return self._held[id(layer)]
 
     def _layers_and_state(self, value, known=()):
-        """Returns the layers and the state that a value holds, itself included, in
-        order. The search does not enter them.
+        """As `_replaced_in`, without tensors and objects that are renewed."""
+        return [each for each in self._replaced_in(value, known)
+                if self._kind(each) in ('layer', 'state')]
+
+    def _replaced_in(self, value, known=()):
+        """Returns what a value holds that is replaced by a counterpart, itself
+        included, in order. The search does not enter it.
 
         # Arguments
             known: a dict in the format of `FirstCall.objects`.
@@ -840,13 +845,11 @@ class Cloner:
             if type(each) in ATOMS or id(each) in seen:
                 continue
             seen[id(each)] = each  # Keeps it alive: ids must not be reused.
-            kind = self._kind(each)
-            if kind:
-                if kind in ('layer', 'state'):
-                    found.append(each)
+            if self._kind(each):
+                found.append(each)
             elif id(each) in known:
                 waiting += reversed([*known[id(each)][1].values()])
-            else:
+            elif not self._walk.is_known_without(each):
                 waiting += reversed(_in_order(each))
         return found
 
@@ -1067,6 +1070,14 @@ def _items_of(container):
             return {**container}
         return dict(enumerate(_in_order(container)))
     return {}
+
+
+def _own(value, attributes):
+    """Returns attributes that an object had, with copies of containers and arrays
+    that are not those that it has now: a clone may change them."""
+    current = dict(attributes_of(value))
+    return {name: held if held is current.get(name) else copied(held, own_array)
+            for name, held in attributes.items()}
 
 
 def _set_item(container, key, value):

@@ -232,6 +232,10 @@ class Walk:
             self._search(value)
         return id(value) in self._reaching
 
+    def is_known_without(self, value):
+        """Returns whether a value was searched, and is no leaf and holds none."""
+        return id(value) in self._seen and id(value) not in self._reaching
+
     def leaves_in(self, value):
         """Returns the leaves that a value holds, itself included, in order."""
         found, seen, waiting = [], set(), [value]
@@ -248,12 +252,12 @@ class Walk:
         return found
 
     def _search(self, value):
-        holders, reached, waiting = {}, [], [value]
+        seen, holders, reached, waiting = {}, {}, [], [value]
         while waiting:
             each = waiting.pop()
-            if id(each) in self._seen:
+            if id(each) in seen or id(each) in self._seen:
                 continue
-            self._seen[id(each)] = each
+            seen[id(each)] = each
             if self._is_leaf(each):
                 reached.append(id(each))
                 continue
@@ -270,6 +274,8 @@ class Walk:
             self._reaching.add(key)
             reached += [holder for holder in holders.get(key, ())
                         if holder not in self._reaching]
+        # Not before: `parts_of` may ask what is known.
+        self._seen.update(seen)
 
     def _mapped(self, value):
         if not self.reaches(value):

@@ -375,6 +375,34 @@ def test_clone_of_lambdas_whose_builder_holds_a_large_array_and_many_objects():
     assert_cloned(DataHolder().build(lambda method: method))
 
 
+class Sample:
+    """Counts how often it is asked for its attributes."""
+
+    def __init__(self):
+        self.text, self.times_asked = '', 0
+
+    def __getattribute__(self, name):
+        if name == '__dict__':
+            self.times_asked += 1
+        return super().__getattribute__(name)
+
+
+def test_cloning_searches_the_data_of_a_builder_once_not_for_each_lambda():
+    holder, function_of = DataHolder(), lambda method: method
+    holder.samples = [Sample() for _ in range(1001)]
+    holder.build(function_of)
+    before = holder.samples[-1].times_asked
+    clone_model(holder.model)
+    assert holder.samples[-1].times_asked - before == 1
+
+
+def test_clone_shares_the_long_lists_of_data_that_a_builder_holds():
+    holder = DataHolder()
+    clone = clone_model(holder.build(lambda method: method))
+    assert clone.layers[2].function.__self__ is not holder
+    assert clone.layers[2].function.__self__.numbers is holder.numbers
+
+
 def test_guard_large_array_of_a_builder_is_not_kept_alive():
     holder = DataHolder()
     model, array = holder.build(lambda method: method), weakref.ref(holder.array)
