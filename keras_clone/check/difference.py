@@ -21,12 +21,11 @@ class Difference(typing.NamedTuple):
     what: str       # What is compared.
     expected: str   # What the original has, as text.
     got: str        # What the clone has, as text.
-    in_clones_clone: bool = False   # Whether it is the clone's clone that differs.
+    clone: str = ''  # Which clone differs, as text; empty if it is the first one.
 
     def __str__(self):
-        where = self.layer + ': ' if self.layer else ''
-        whose = "the clone's clone: " if self.in_clones_clone else ''
-        return f'{where}{whose}{self.what}: expected {self.expected}, got {self.got}'
+        where = ': '.join(filter(None, (self.layer, self.clone, self.what)))
+        return f'{where}: expected {self.expected}, got {self.got}'
 
 
 class Report(typing.NamedTuple):

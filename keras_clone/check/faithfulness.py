@@ -14,8 +14,8 @@ shares nothing with it, leaves it as it was, and can itself be cloned and saved:
 - Independent: nothing that Python's garbage collector finds in the clone is a layer,
   weight, tensor or call argument of the original; changing all variables of one
   changes nothing about the other; the original is as before.
-- Able to be cloned and saved: the clone's clone is faithful; the clone saves and
-  loads if the original does.
+- Able to be cloned and saved: the clone's clone is faithful, and so is a second
+  clone of the original; the clone saves and loads if the original does.
 
 An attribute on which nothing of this depends is no difference.
 
@@ -51,7 +51,8 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
         inputs: list of arrays to compare outputs on; drawn if not given here or
             by `build`.
         seed: determines everything that is drawn.
-        depth: how often to clone: 2 checks the clone and the clone's clone.
+        depth: 1 checks one clone; 2 checks its clone, too, and a second clone of
+            the original; 3 also checks the clone of the clone's clone.
         exact_ops: whether building adds no ops but those of the model. If not
             (the model is loaded from a file, or `build` makes more than it
             returns), fewer ops than building added are no difference.
@@ -86,36 +87,37 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
         (model, own_inputs), ops = graphs.counting_ops(lambda: built(build))
         given = own_inputs if inputs is None else inputs
         original = Original(model, given, seed, draw_weights=True)
-        found, parent, first, earlier = [], model, None, [original.belongings]
-        for generation in range(1, depth + 1):
-            is_first = parent is model
-            before = earlier[-1].snapshot()
+        found, models, steps = [], [original.belongings], _steps(depth)
+        for parent, whose in steps:
+            before = [each.snapshot() for each in models]
             try:
-                clone, new_ops = graphs.counting_ops(lambda: clone_model(parent))
+                clone, new_ops = graphs.counting_ops(
+                    lambda: clone_model(models[parent].model))
             except Exception as error:
-                layer = (_first_crash(build, clone_model, generation) if locate
-                         else '')
+                layer = (_first_crash(build, clone_model, steps[:len(models)])
+                         if locate else '')
                 clone, new = None, [Difference(CRASH, layer, 'cloning', 'a clone',
                                                summary(error))]
             else:
-                new = changes(before, earlier[-1].snapshot())
-                if is_first and fresh_weights and isinstance(clone, Model):
+                new = [each for known, notes in zip(models, before)
+                       for each in changes(notes, known.snapshot())]
+                if fresh_weights and not whose and isinstance(clone, Model):
                     new += original.kept_weights(
                         clone, lambda: built_again(seed + 1)[0])
-                new += _compare(original, clone, earlier, locate,
-                                training and is_first, lambda: built_again(seed)[1])
-                new += _op_differences(ops, new_ops, exact_ops or not is_first)
-            if not is_first:
-                new = [each._replace(outcome=CLONING, in_clones_clone=True)
+                new += _compare(original, clone, models, locate,
+                                training and not whose, lambda: built_again(seed)[1])
+                new += _op_differences(ops, new_ops, exact_ops or whose)
+            if whose:
+                new = [each._replace(outcome=CLONING, clone=whose)
                        for each in new if each not in found]
             found += new
             if not isinstance(clone, Model):
                 break
-            parent, ops, first = clone, new_ops, first or clone
+            ops = new_ops
         # With layers of other names, Keras 2 may load a model forever.
-        if first is not None and saving and not any(
+        if len(models) > 1 and saving and not any(
                 each.what.startswith(AT_PLACE) for each in found):
-            found += original.compare_saving(first)
+            found += original.compare_saving(models[1].model)
         return Report.of(found, original.not_compared)
 
 
@@ -140,6 +142,13 @@ def compare(model, clone, inputs=None, seed=0):
     _check_has_graph(model)
     original = Original(model, inputs, seed)
     return by_severity(_compare(original, clone, [original.belongings]))
+
+
+def _steps(depth):
+    """Returns what is cloned in turn, for each clone a pair (the number of the model
+    that is cloned, where 0 is the original; what the report calls the clone)."""
+    steps = [(i, "the clone's clone" if i else '') for i in range(depth)]
+    return steps + [(0, 'the second clone')] * (depth > 1)
 
 
 def _compare(original, clone, earlier, locate=True, training=True, facts_again=None):
@@ -193,19 +202,21 @@ def _check_has_graph(model):
                          f'`{type(model).__name__}`: it has no graph to compare.')
 
 
-def _first_crash(build, clone_model, generation):
+def _first_crash(build, clone_model, steps):
     """Returns the name of the first layer with which a model cannot be cloned.
 
     It is found by cloning models that end after the first nodes of the model, each
-    in a state of its own: an attempt may change the original.
+    in a state of its own: an attempt may change the original. For `steps` see
+    `_steps`.
     """
     def crashes(count):
         with graphs.fresh_state():
             model, _ = built(build)
             part = graphs.first_nodes(model, graphs.ordered_nodes(model)[:count])
+            models = [part]
             try:
-                for _ in range(generation if part is not None else 0):
-                    part = clone_model(part)
+                for parent, _ in steps if part is not None else ():
+                    models.append(clone_model(models[parent]))
             except Exception:
                 return True
             return False

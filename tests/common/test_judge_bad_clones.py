@@ -197,6 +197,18 @@ def second_time(build, change):
     return build, clone
 
 
+def once_more(build, change):
+    """A case: the clone is right, and a second one of the same model is not."""
+    first_clones = {}
+
+    def clone(model):
+        made = build()
+        # The model is kept alive: no id may be used twice.
+        _, first = first_clones.setdefault(id(model), (model, made))
+        return made if first is made else change(made, first)
+    return build, clone
+
+
 def layer(name):
     """Returns a function of a model that returns a layer."""
     return lambda model: model.get_layer(name)
@@ -207,6 +219,9 @@ def hold(part, holder):
     def change(made, model):
         vars(made.get_layer('own'))['kept'] = holder(part(model))
     return change
+
+
+hold_layer = hold(layer('own'), lambda each: [each])
 
 
 def copy_weights(made, model):
@@ -349,6 +364,12 @@ CASES = {
         lambda: renamed(label='abc'),
         lambda model: renamed(label='abc', saved='d')),
     # It can be cloned only once.
+    'second clone has lost a number': once_more(
+        own, lambda made, first: own(times=3.)),
+    'second clone holds a layer of the first one': once_more(
+        own, lambda made, first: hold_layer(made, first) or made),
+    'second clone changes the weights of the first one': once_more(
+        chain, lambda made, first: twice_as_large(first) or made),
     "clone's clone has lost a number": second_time(
         own, lambda made, model: own(times=3.)),
     "clone's clone has changed the clone": second_time(

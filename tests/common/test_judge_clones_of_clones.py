@@ -1,4 +1,4 @@
-"""The judge finds faults of the clone's clone and of a saved clone, each once."""
+"""The judge finds faults of a clone's clone, a second clone, and a saved one."""
 from keras.models import Model
 
 from judging import chain, check, found, masked, Own, twice, Unsavable
@@ -33,10 +33,22 @@ def test_clone_whose_clone_shares_its_layers_clones_only_once():
                for each in report.differences)
 
 
+def test_clone_that_shares_its_layers_with_another_one_clones_only_once():
+    clones = {}
+
+    def clone(model):
+        return clones.setdefault(id(model), chain())
+    report = check(chain, clone, depth=2)
+    assert report.outcome == 'clones only once'
+    assert any(str(each).startswith(
+        'first: the second clone: what it holds: layer first: ')
+               for each in report.differences)
+
+
 def test_fault_of_every_generation_is_reported_once():
     report = check(masked, lambda model: masked(mask=None), depth=3)
     assert len(report.differences) == len(set(report.differences))
-    assert not any(each.in_clones_clone for each in report.differences)
+    assert not any(each.clone for each in report.differences)
 
 
 def test_same_fault_of_two_calls_of_a_layer_is_reported_once():
