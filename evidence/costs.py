@@ -30,7 +30,7 @@ OWN = tuple(os.path.join(records.ROOT, *path) for path in (
     ['keras', ''], *(['keras_clone', name] for name in (
         'call_order.py', 'cloner.py', 'comparison.py', 'containers.py',
         'functions.py', 'generated_names.py', 'global_state.py', 'history.py',
-        'recording.py', 'walk.py'))))
+        'recording.py', 'settings.py', 'walk.py'))))
 
 # name: shown in the table. family, size: for the plot; None for gallery models.
 Subject = collections.namedtuple('Subject', 'name family size build')

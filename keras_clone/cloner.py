@@ -54,14 +54,13 @@ from keras_clone.recording import number_of
 from keras_clone.recording import parameters_of
 from keras_clone.recording import record_numbers
 from keras_clone.recording import record_of
+from keras_clone.settings import Settings
+from keras_clone.settings import setting_of
 from keras_clone.walk import NotYet
 from keras_clone.walk import Walk
 from keras_clone.walk import attributes_of
 from keras_clone.walk import is_opaque
 from keras_clone.walk import parts_of
-
-# Keys of configs that are no arguments, and arguments that are copied as flags.
-_NO_SETTINGS = frozenset(['name', 'trainable', 'build_config', 'shared_object_id'])
 
 
 class Cloner:
@@ -96,8 +95,7 @@ class Cloner:
         self._counterparts = set()  # The ids of all counterparts of state.
         self._pending = set()  # The ids of layers that are being created.
         self._searched = set()  # The ids of layers that are searched for a variable.
-        self._changes = {}  # {id of a clone: (clone, names of changed settings)}.
-        self._configs = {}  # {id of a layer: see `_config_of`}.
+        self._settings = Settings(self)
         self._held = {}  # {id of a layer: see `_held_by`}.
         self._empty = set()  # The ids of models that were filled by a call.
         self._unsettled = []  # Pairs whose clones still have to be built.
@@ -153,19 +151,20 @@ class Cloner:
         If its config tells that the user has changed its settings since, they are
         passed to the constructor or, if that does not suffice, to `from_config`.
         """
-        config = self._config_of(layer)
-        changed = self._changed_data(layer, config)
+        settings = self._settings
+        config = settings.config_of(layer)
+        changed = settings.changed_data(layer, config)
         clone = first = self._first_created(layer, changed)
-        differing = self._differing_from(config, clone)
-        ways = [
-            lambda: self._replayed(layer, self._current(layer, differing, config)),
-            lambda: self._as_released(layer, config)]
+        differing = settings.differing_from(config, clone)
+        ways = [lambda: self._replayed(
+                    layer, settings.current(layer, differing, config)),
+                lambda: self._as_released(layer, config)]
         for create in [lambda: self._replayed(layer), *ways] if changed else ways:
             if not differing:
                 break
             with contextlib.suppress(Exception):
                 other = create()
-                remaining = self._differing_from(config, other)
+                remaining = settings.differing_from(config, other)
                 if remaining < differing:
                     clone, differing = other, remaining
         if clone is not first:  # Its own clone is created as it is.
@@ -178,7 +177,7 @@ class Cloner:
         """As `created`, in the first way that raises no exception.
 
         # Arguments
-            changed: see `_changed_data`.
+            changed: see `Settings.changed_data`.
         """
         ways = [lambda: self._replayed(layer), lambda: self._as_released(layer),
                 lambda: self._replayed_in_scope(layer)]
@@ -279,7 +278,7 @@ class Cloner:
                     not are_equal(old, made) and
                     not are_equal(self.value(old), made))
                 if not (is_right or self.is_call_result(held)):
-                    object.__setattr__(new, name, self._unshared(held))
+                    object.__setattr__(new, name, self.unshared(held))
 
     def _named_objects(self, layer):
         """Returns the functions and the classes of objects that a layer holds, at
@@ -310,10 +309,10 @@ class Cloner:
                     _set_name(layer, clone)  # Its constructor did not know it.
                 if first_call_of(layer) is not None:
                     self._match_first_call(layer, clone)
-                changed = self._changes_of(layer, clone)
+                changed = self._settings.changes_of(layer, clone)
                 if changed:
                     self._set_changes(
-                        layer, clone, self._left_by_user(layer), changed)
+                        layer, clone, self._settings.left_by_user(layer), changed)
                 self._unsettled.append((layer, clone))
 
     def called(self, layer, clone, inputs, args, kwargs):
@@ -352,8 +351,8 @@ class Cloner:
             self.build(layer, clone, is_called=False)
             if type(clone) is type(layer):
                 self._set_changes(layer, clone, vars(layer),
-                                  self._changes_of(layer, clone) |
-                                  self._changed_later(layer))
+                                  self._settings.changes_of(layer, clone) |
+                                  self._settings.changed_later(layer))
                 self._match(layer, clone, is_final=True)
         for layer, clone in self.pairs:
             if type(clone) is type(layer):
@@ -376,7 +375,7 @@ class Cloner:
             with contextlib.suppress(CannotCopy):
                 new = self.value(each)
                 found[id(new)] = new, {
-                    name: self._unshared(value) for name, value in held.items()
+                    name: self.unshared(value) for name, value in held.items()
                     if not self.is_call_result(value)}
         return found
 
@@ -425,168 +424,11 @@ class Cloner:
             names: set of the names of the settings.
         """
         for name in names:
-            value = _setting(layer, held, name)
+            value = setting_of(layer, held, name)
             with contextlib.suppress(AttributeError):  # A property to be read.
                 new = getattr(clone, name, MISSING)
-                if value is not MISSING and self._is_other_setting(value, new):
+                if value is not MISSING and self._settings.is_other(value, new):
                     self._set_as_in(layer, clone, name, value, new)
-
-    def _changes_of(self, layer, clone):
-        """Returns the names of the settings in which a new layer differed from what
-        the user has left."""
-        if id(clone) not in self._changes:
-            left, new, changed = self._left_by_user(layer), vars(clone), set()
-            for name in self._settings_of(layer):
-                value = _setting(layer, left, name)
-                other = _setting(clone, new, name)
-                if value is not MISSING and self._is_other_setting(value, other):
-                    changed.add(name)
-            self._changes[id(clone)] = clone, changed
-        return self._changes[id(clone)][1]
-
-    def _changed_later(self, layer):
-        """Returns the names of the settings, kept as attributes, that have changed
-        since the user has left the layer."""
-        held, left = vars(layer), self._left_by_user(layer)
-        return {name for name in self._settings_of(layer)
-                if name in held and held[name] is not left[name]}
-
-    def _settings_of(self, layer):
-        """Returns the names of what a constructor takes, or its config contains."""
-        if self.is_graph(layer):
-            return set()
-        arguments = {*parameters_of(type(layer))[0]}
-        return (arguments | {*(self._config_of(layer) or ())}) - _NO_SETTINGS
-
-    def _config_of(self, layer):
-        """Returns the config that a layer had when `_left_by_user`, as far as is
-        known; None if it is not needed.
-
-        A key that has the value of the attribute of its name had it then as well.
-        """
-        if id(layer) not in self._configs:
-            self._configs[id(layer)] = None
-            with contextlib.suppress(Exception):
-                if not (self.is_graph(layer) or self._keeps_arguments(layer)):
-                    config, held = layer.get_config(), vars(layer)
-                    left = self._left_by_user(layer)
-                    self._configs[id(layer)] = {
-                        name: left[name] if name in held and
-                        left[name] is not held[name] and
-                        are_equal(value, held[name]) else value
-                        for name, value in config.items()}
-        return self._configs[id(layer)]
-
-    def _current(self, layer, names, config):
-        """Returns the values of settings that a constructor can be called with.
-
-        # Returns
-            A dict {name: value}. Functions and objects are not those in the config:
-            this has only their names.
-        """
-        current = {}
-        for name in names:
-            value = self._left_by_user(layer).get(name, MISSING)
-            if is_plain(value) or value is MISSING:
-                value = config.get(name, value)
-            if value is not MISSING and not self.is_call_result(value):
-                current[name] = self._unshared(value)
-        return current
-
-    def _changed_data(self, layer, config):
-        """Returns the arguments that are other plain data in the config, of the same
-        type, as a dict {name: value}."""
-        if config is None:
-            return {}
-        with contextlib.suppress(NotKnown):
-            arguments, (passed, _) = arguments_of(layer), parameters_of(type(layer))
-            passed = {**passed, **dict(zip(passed, arguments.args)),
-                      **arguments.kwargs}
-            left = self._left_by_user(layer)
-            return {name: config[name] for name, value in passed.items()
-                    if type(value) in ATOMS and name not in _NO_SETTINGS and
-                    type(config.get(name, MISSING)) is type(value) and
-                    not are_equal(config[name], value) and
-                    not are_equal(left.get(name, MISSING), value)}
-        return {}
-
-    def _left_by_user(self, layer):
-        """Returns the attributes of a layer as the user has left them, as far as is
-        known, as a dict: without what its first call has changed or, if its clone
-        computes with what it holds when it is called, as they were before that call.
-        """
-        first = first_call_of(layer)
-        if first is None or self.computes_anew or is_of_keras(type(layer)):
-            return {**vars(layer), **self._changed_by_call(layer)}
-        return {**vars(layer), **first.existing()[0]}
-
-    def _changed_by_call(self, layer):
-        """Returns the attributes that the first call of a layer, or of one that
-        holds it, has changed, and the user has not, as they were before it."""
-        first, held = first_call_of(layer), vars(layer)
-        changed = first.changed if first else {}
-        former = first.existing()[0] if changed else {}
-        return {name: former[name] for name, value in changed.items()
-                if name in former and name in held and
-                are_equal(held[name], value)}
-
-    def _keeps_arguments(self, layer):
-        """Returns whether a layer has an attribute for each argument, so that its
-        config tells no more than its attributes."""
-        return is_of_keras(type(layer)) and all(
-            name in vars(layer) or name in _NO_SETTINGS
-            for name in parameters_of(type(layer))[0])
-
-    def _differing_from(self, config, clone):
-        """Returns the keys of a config in which that of a new layer differs: all if
-        it has none, no keys if it is not known."""
-        if config is None:
-            return set()
-        try:
-            new = clone.get_config()
-            differing = self._differing_keys(config, new)
-            if differing:  # Some differ whenever they are asked for.
-                differing -= self._differing_keys(new, clone.get_config())
-            return differing
-        except Exception:
-            return {*config} - _NO_SETTINGS
-
-    def _differing_keys(self, config, other):
-        return {key for key in {*config, *other} - _NO_SETTINGS
-                if self._is_other_setting(config.get(key, MISSING),
-                                          other.get(key, MISSING))}
-
-    def _is_other_setting(self, value, other):
-        """Returns whether two settings differ, as far as is known."""
-        if value is other:
-            return False
-        if type(value) in ATOMS or self.is_array(value):
-            return not are_equal(value, other)
-        if is_plain(value) and type(value) is type(other) and value == other:
-            return False
-        if self._corresponds_later(value):
-            return False
-        if isinstance(value, dict) and isinstance(other, dict):
-            config = value.get('config')
-            if isinstance(config, dict) and 'name' in config:  # Of a layer.
-                return value.get('class_name') != other.get('class_name')
-            return bool(self._differing_keys(value, other))
-        if isinstance(value, (list, tuple)) and isinstance(other, (list, tuple)):
-            return len(value) != len(other) or any(
-                map(self._is_other_setting, value, other))
-        if isinstance(value, FUNCTIONS) or isinstance(other, FUNCTIONS):
-            return value != other and self.value(value) != other
-        if type(value) is not type(other):
-            return not are_equal(value, other)
-        with contextlib.suppress(Exception):  # It may have none.
-            return self._is_other_setting(value.get_config(), other.get_config())
-        return not are_equal(value, other) and is_plain(value)
-
-    def _corresponds_later(self, value):
-        """Returns whether `_match` decides on a value: `build` or the call of a
-        layer may have put it in the place of an argument."""
-        return any(self._kind(each) not in (None, 'renewed')
-                   for each in objects_in(value))
 
     # What corresponds
 
@@ -605,7 +447,8 @@ class Cloner:
             self.build(layer, clone)
         if first.was_built and not clone.built and not is_held:
             return  # The layer that holds it will build it.
-        current, changed = self.attributes(clone), self._changes_of(layer, clone)
+        current = self.attributes(clone)
+        changed = self._settings.changes_of(layer, clone)
         for name, value in attributes.items():
             new = current.get(name, MISSING)
             if new is value and type(value) in ATOMS or name in changed:
@@ -673,6 +516,12 @@ class Cloner:
         return is_pair and not (
             self._holds_postponed(new) or self._is_other_attribute(value, new))
 
+    def corresponds_later(self, value):
+        """Returns whether `_match` decides on a value: `build` or the call of a
+        layer may have put it in the place of an argument."""
+        return any(self._kind(each) not in (None, 'renewed')
+                   for each in objects_in(value))
+
     def _holds_postponed(self, new):
         """Returns whether a value in a clone still holds what could not be replaced
         when the clone was created."""
@@ -686,7 +535,7 @@ class Cloner:
         # Arguments
             value, new: the attribute of the layer, and that of the clone until now.
         """
-        counterpart = self._unshared(value)
+        counterpart = self.unshared(value)
         if self._is_hidden(layer, value):
             object.__setattr__(clone, name, counterpart)
             return
@@ -763,7 +612,7 @@ class Cloner:
                         not are_equal(old, other))
             if is_other and not self.is_call_result(old):
                 with contextlib.suppress(CannotCopy):
-                    set_item(key, self._unshared(old))
+                    set_item(key, self.unshared(old))
 
     def _is_settled(self, layer, clone):
         """Returns whether a clone has all that it will create itself."""
@@ -800,7 +649,7 @@ class Cloner:
         if is_free and is_layer and self._can_be_clone_of(value, other):
             # What is set on a layer that is built already has no effect.
             if not (getattr(other, 'built', False) and
-                    self._changes_of(value, other)):
+                    self._settings.changes_of(value, other)):
                 self.adopt(value, other)
         elif is_free and not is_layer and type(value) is type(other):
             self._pair(value, other)
@@ -923,7 +772,7 @@ class Cloner:
         """
         return self._walk.map(value)
 
-    def _unshared(self, value):
+    def unshared(self, value):
         """Returns the counterpart of a value; a container or an array is not the
         same object."""
         if self.is_array(value):
@@ -935,9 +784,9 @@ class Cloner:
             if holds_atoms(held):
                 items = held
             elif isinstance(held, dict):
-                items = {key: self._unshared(each) for key, each in held.items()}
+                items = {key: self.unshared(each) for key, each in held.items()}
             else:
-                items = [self._unshared(each) for each in held]
+                items = [self.unshared(each) for each in held]
         except RecursionError as error:
             raise cannot_copy(value, error)
         return container_like(value, items)
@@ -1043,19 +892,6 @@ def _set_name(layer, clone):
 def refusal(layer, reason):
     return ValueError("Cannot clone layer '{}' of class `{}`: {}.".format(
         layer.name, type(layer).__name__, reason))
-
-
-def _setting(layer, held, name):
-    """Returns a setting that is kept as an attribute, or is a property.
-
-    # Arguments
-        held: dict {name: value}, the attributes of the layer, now or before.
-    """
-    if name in held or not isinstance(getattr(type(layer), name, None), property):
-        return held.get(name, MISSING)
-    with contextlib.suppress(Exception):  # It may exist only once it is built.
-        return getattr(layer, name)
-    return MISSING
 
 
 def _is_empty(value):

@@ -210,7 +210,7 @@ def test_the_wheel_has_the_runtime_the_overlays_and_the_check_alone(wheel):
             'comparison.py', 'containers.py', 'functions.py', 'generated_names.py',
             'global_state.py', 'history.py', 'hook.py', 'keras/engine/base_layer.py',
             'keras/engine/network.py', 'keras/models.py', 'overlay.py',
-            'recording.py', 'walk.py')}
+            'recording.py', 'settings.py', 'walk.py')}
 
 
 @pytest.mark.parametrize('install', [install_editable, install_develop])
