@@ -236,6 +236,7 @@ def test_tests_are_added_before_the_end_of_the_file(checkout):
     assert text.endswith('\n\n\nif' + end)
 
 
+@pytest.mark.slow
 @on_keras2
 def test_exported_tests_pass_in_the_checkout(checkout):
     run(checkout)
@@ -291,6 +292,7 @@ def test_text_names_every_exported_test_once(release, follow_ups):
     assert sorted(re.findall('^- `(.*)`$', text, re.M)) == sorted(names)
 
 
+@pytest.mark.slow
 @on_keras2
 @pytest.mark.parametrize('follow_ups', [False, True])
 def test_text_names_the_tests_that_fail_without_the_change(

@@ -179,10 +179,12 @@ def flake8(path):
 
 # The tests that go with the patches, on the installed release
 
+@pytest.mark.slow
 def test_each_patch_fixes_a_test_and_breaks_none(results):
     assert prove.faults_of(results) == []
 
 
+@pytest.mark.slow
 def test_tests_of_the_crash_fail_on_the_release(installed, results):
     before = results[0][1]
     crashing = {name for name in before if before[name] == 'AssertionError'}
@@ -192,12 +194,14 @@ def test_tests_of_the_crash_fail_on_the_release(installed, results):
         assert crashing == {CRASHES + 'one_mask_for_two_outputs'}
 
 
+@pytest.mark.slow
 def test_tests_of_masks_fail_only_with_the_merged_fix(installed, results):
     before = results[0][1]
     expected = 'passes' if installed.release == '2.2.4' else 'wrong numbers'
     assert {before[name] for name in before if name.startswith(MASKS)} == {expected}
 
 
+@pytest.mark.slow
 def test_issue_12835_is_fixed_by_the_third_patch(installed, results):
     name = 'test_node_arguments::test_multi_gpu_model_of_a_masked_seq2seq_model'
     seen = [found[name] for _, found in results]

@@ -402,6 +402,7 @@ def test_check_switched_off_as_a_user_runs_it():
     assert out.endswith('keras-clone is not active (off, KERAS_CLONE=off).\n')
 
 
+@pytest.mark.slow
 @pytest.mark.once  # On 2.2.4 and, by a line of tox.ini, on 2.3.1.
 def test_gallery_shows_what_the_released_function_does():
     status, out, err = run_process('check', '--json')
@@ -437,6 +438,7 @@ def test_gallery_shows_what_the_released_function_does():
 
 # check: what goes wrong
 
+@pytest.mark.slow
 @pytest.mark.once
 @pytest.mark.parametrize('function, message', [
     ('exit', 'The check was ended by SystemExit: 0 ({}, line 19).'),

@@ -45,6 +45,7 @@ def test_edits_differ(texts):
     assert len(set(texts.values())) == len(texts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('fix', WRONG, ids=lambda fix: fix.key)
 def test_wrong_fix_fails_the_test_whose_name_says_why(fix, figures, texts):
     outcomes = other_fixes.judge(texts[fix.key], fix.judge)
@@ -52,6 +53,7 @@ def test_wrong_fix_fails_the_test_whose_name_says_why(fix, figures, texts):
     assert outcomes.items() <= figures[fix.key]['outcomes'].items()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('key', ['patch', 'g'])
 def test_right_fix_passes_all(key, figures):
     outcomes = {outcome for test, outcome in figures[key]['outcomes'].items()
