@@ -511,9 +511,7 @@ class _Cloner(Cloner):
     def _clone_node(self, node):
         if self._is_cloned(node):
             return
-        if isinstance(node.outbound_layer, InputLayer):
-            self._map_outputs(
-                node, self._input_layer(node.outbound_layer)._inbound_nodes[0])
+        if not node.inbound_layers and self._is_created(node):
             return
         # Copied: the two nodes must not share containers.
         arguments = copied(self.value(node.arguments or {}))
@@ -530,6 +528,18 @@ class _Cloner(Cloner):
         self._pair_created(node.outbound_layer, number)
         keep_number(new_node, number)
         self._map_outputs(node, new_node)
+
+    def _is_created(self, node):
+        """Returns whether the constructor of a layer has created a node of the layer,
+        as that of an `InputLayer` does. The outputs of the node are registered."""
+        layer = node.outbound_layer
+        is_input = isinstance(layer, InputLayer)
+        nodes = (self._input_layer(layer) if is_input else
+                 self.layer(layer))._inbound_nodes[:]
+        index = layer._inbound_nodes.index(node)
+        if index < len(nodes):
+            self._map_outputs(node, nodes[index])
+        return index < len(nodes)
 
     def _set_as_called(self, layer, clone, number):
         """Sets what the user had changed before a call, but after the first one.

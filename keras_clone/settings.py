@@ -97,7 +97,7 @@ class Settings:
             value = self.left_by_user(layer).get(name, MISSING)
             if is_plain(value) or value is MISSING:
                 value = config.get(name, value)
-            if value is not MISSING and not self._cloner.is_call_result(value):
+            if value is not MISSING and not self._cloner.corresponds_later(value):
                 current[name] = self._cloner.unshared(value)
         return current
 

@@ -4,6 +4,7 @@ import copy
 import numpy as np
 import pytest
 from keras import backend as K
+from keras.engine.base_layer import Node
 from keras.layers import (Dense, Input, Lambda, Layer, LeakyReLU, PReLU,
                           TimeDistributed)
 from keras.layers import deserialize, serialize
@@ -133,6 +134,99 @@ def test_guard_clone_computes_with_what_a_closure_held_at_the_call():
     factor = 3.
     clone = clone_model(chain(lambda: layer)())
     np.testing.assert_allclose(clone.predict(ONES), 3 * ONES)
+
+
+class Product(Layer):
+    def call(self, inputs):
+        x, number = inputs
+        return x * number
+
+    def compute_output_shape(self, input_shape):
+        return input_shape[0]
+
+
+class Constant(Layer):
+    """Has no inputs: its constructor creates its node, as in recurrentshop."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.number = K.variable([2.])
+        self.number._keras_shape = (1,)
+        self.number._uses_learning_phase = False
+        self.number._keras_history = self, 0, 0
+        Node(self, [], [], [], [], [self.number], [], [None], [], [(1,)])
+
+
+class Zero(Layer):
+    def call(self, inputs):
+        return K.zeros((1,))
+
+    def compute_output_shape(self, input_shape):
+        return (1,)
+
+
+def product_with(make):
+    x = Input((3,), name='x')
+    return Model(x, Product(name='product')([x, make()]))
+
+
+# Keras 2 never ends loading a model with such a node.
+def test_clone_has_the_node_that_a_constructor_has_created(assert_faithful):
+    assert_faithful(lambda: product_with(lambda: Constant(name='constant').number),
+                    saving=False)
+
+
+def test_guard_clone_calls_a_layer_that_is_called_without_inputs(assert_faithful):
+    assert_faithful(lambda: product_with(lambda: Zero(name='zero')([])),
+                    saving=False)
+
+
+class Stack(Layer):
+    """Gets its layers after its creation. Its `__call__` does not call that of Keras,
+    as in recurrentshop."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.parts = []
+
+    def add(self, part):
+        self.parts.append(part)
+
+    def __call__(self, inputs):
+        shape = K.int_shape(inputs)
+        for part in self.parts:
+            part.build(shape)
+        outputs = self.call(inputs)
+        self._add_inbound_node([inputs], [outputs], [None], [None], [shape], [shape])
+        return outputs
+
+    def call(self, inputs):
+        for part in self.parts:
+            inputs = part.call(inputs)
+        return inputs
+
+    @property
+    def trainable_weights(self):
+        return [each for part in self.parts for each in part.trainable_weights]
+
+    def get_config(self):
+        return dict(super().get_config(), parts=[serialize(x) for x in self.parts])
+
+    @classmethod
+    def from_config(cls, config):
+        parts = config.pop('parts')
+        stack = cls(**config)
+        for part in parts:
+            stack.add(deserialize(part))
+        return stack
+
+
+def test_guard_clone_has_the_layers_that_were_added_to_a_layer(assert_faithful):
+    def build():
+        stack = Stack()
+        stack.add(Dense(3))
+        return chain(lambda: stack)()
+    assert_faithful(build)
 
 
 @pytest.mark.skipif(RELEASE < (2, 3), reason='Keras 2.2 does not track attributes')
