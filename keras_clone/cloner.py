@@ -307,7 +307,7 @@ class Cloner:
                 self.set_flags(layer, clone)
                 if _first_name(layer) != getattr(layer, 'name', None):
                     _set_name(layer, clone)  # Its constructor did not know it.
-                if first_call_of(layer) is not None:
+                if first_call_of(layer) is not None and first_call_of(clone) is None:
                     self._match_first_call(layer, clone)
                 changed = self._settings.changes_of(layer, clone)
                 if changed:

@@ -168,6 +168,31 @@ def test_guard_clone_creates_its_layers_in_build(assert_faithful):
     assert_faithful(build)
 
 
+class CreatesDenseTwice(layers.Layer):
+    """Is built again when it is called, on Keras 2: `build` does not set `built`."""
+
+    def build(self, input_shape):
+        self.inner = layers.Dense(3)
+
+    def call(self, inputs):
+        return self.inner(inputs)
+
+    @property
+    def trainable_weights(self):
+        return self.inner.trainable_weights
+
+
+class BuildsAnother(CreatesDenseTwice):
+    def build(self, input_shape):
+        self.inner = CreatesDenseTwice()
+        self.inner.build(input_shape)
+        super(CreatesDenseTwice, self).build(input_shape)
+
+
+def test_guard_clone_creates_a_layer_that_is_built_twice(assert_faithful):
+    assert_faithful(chain(BuildsAnother))
+
+
 # References to other layers of the model and their weights
 
 class Tied(Holds):
