@@ -511,7 +511,7 @@ class _Cloner(Cloner):
     def _clone_node(self, node):
         if self._is_cloned(node):
             return
-        if not node.inbound_layers and self._is_created(node):
+        if not node.inbound_layers and self._map_created(node):
             return
         # Copied: the two nodes must not share containers.
         arguments = copied(self.value(node.arguments or {}))
@@ -529,17 +529,17 @@ class _Cloner(Cloner):
         keep_number(new_node, number)
         self._map_outputs(node, new_node)
 
-    def _is_created(self, node):
-        """Returns whether the constructor of a layer has created a node of the layer,
-        as that of an `InputLayer` does. The outputs of the node are registered."""
+    def _map_created(self, node):
+        """Registers the outputs of a node that the constructor of a layer has created,
+        as that of an `InputLayer` does; returns whether it is such a node."""
         layer = node.outbound_layer
         is_input = isinstance(layer, InputLayer)
-        nodes = (self._input_layer(layer) if is_input else
-                 self.layer(layer))._inbound_nodes[:]
+        clone = self._input_layer(layer) if is_input else self.layer(layer)
         index = layer._inbound_nodes.index(node)
-        if index < len(nodes):
-            self._map_outputs(node, nodes[index])
-        return index < len(nodes)
+        is_created = index < len(clone._inbound_nodes)
+        if is_created:
+            self._map_outputs(node, clone._inbound_nodes[index])
+        return is_created
 
     def _set_as_called(self, layer, clone, number):
         """Sets what the user had changed before a call, but after the first one.
