@@ -530,8 +530,9 @@ class _Cloner(Cloner):
         self._map_outputs(node, new_node)
 
     def _map_created(self, node):
-        """Registers the outputs of a node that the constructor of a layer has created,
-        as that of an `InputLayer` does; returns whether it is such a node."""
+        """Registers the outputs of a node that the constructor of a layer has
+        created, as that of an `InputLayer` does; returns whether it is such a node.
+        """
         layer = node.outbound_layer
         is_input = isinstance(layer, InputLayer)
         clone = self._input_layer(layer) if is_input else self.layer(layer)

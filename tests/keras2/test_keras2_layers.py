@@ -182,8 +182,8 @@ def test_guard_clone_calls_a_layer_that_is_called_without_inputs(assert_faithful
 
 
 class Stack(Layer):
-    """Gets its layers after its creation. Its `__call__` does not call that of Keras,
-    as in recurrentshop."""
+    """Gets its layers after its creation. Its `__call__` does not call that of
+    Keras, as in recurrentshop."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
