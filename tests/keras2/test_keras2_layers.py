@@ -150,19 +150,19 @@ class Constant(Layer):
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self.number = K.variable([2.])
-        self.number._keras_shape = (1,)
+        self.number = K.variable([2., 2., 2.])
+        self.number._keras_shape = (3,)
         self.number._uses_learning_phase = False
         self.number._keras_history = self, 0, 0
-        Node(self, [], [], [], [], [self.number], [], [None], [], [(1,)])
+        Node(self, [], [], [], [], [self.number], [], [None], [], [(3,)])
 
 
 class Zero(Layer):
     def call(self, inputs):
-        return K.zeros((1,))
+        return K.zeros((3,))
 
     def compute_output_shape(self, input_shape):
-        return (1,)
+        return (3,)
 
 
 def product_with(make):
