@@ -255,7 +255,8 @@ class Cloner:
                 self._complete(each, held)
             self._former[key] = each, held
         self._walk.former = {
-            key: _own(each, held) for key, (each, held) in objects.items()}
+            key: _own_attributes(each, held)
+            for key, (each, held) in objects.items()}
         try:
             yield
         finally:
@@ -908,7 +909,7 @@ def _items_of(container):
     return {}
 
 
-def _own(value, attributes):
+def _own_attributes(value, attributes):
     """Returns attributes that an object had, with copies of containers and arrays
     that are not those that it has now: a clone may change them."""
     current = dict(attributes_of(value))

@@ -90,7 +90,8 @@ class Settings:
 
         # Returns
             A dict {name: value}. Functions and objects are not those in the config:
-            this has only their names.
+            this has only their names. What holds layers is left out: their clones
+            would stay the clones, even if the new layer is not used.
         """
         current = {}
         for name in names:

@@ -88,7 +88,7 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
         given = own_inputs if inputs is None else inputs
         original = Original(model, given, seed, draw_weights=True)
         found, models, steps = [], [original.belongings], _steps(depth)
-        for parent, whose in steps:
+        for parent, clone_name in steps:  # The first clone has no name.
             before = [each.snapshot() for each in models]
             try:
                 clone, new_ops = graphs.counting_ops(
@@ -101,14 +101,15 @@ def check_clone(build, clone_model, inputs=None, seed=0, depth=2, exact_ops=True
             else:
                 new = [each for known, notes in zip(models, before)
                        for each in changes(notes, known.snapshot())]
-                if fresh_weights and not whose and isinstance(clone, Model):
+                if fresh_weights and not clone_name and isinstance(clone, Model):
                     new += original.kept_weights(
                         clone, lambda: built_again(seed + 1)[0])
                 new += _compare(original, clone, models, locate,
-                                training and not whose, lambda: built_again(seed)[1])
-                new += _op_differences(ops, new_ops, exact_ops or whose)
-            if whose:
-                new = [each._replace(outcome=CLONING, clone=whose)
+                                training and not clone_name,
+                                lambda: built_again(seed)[1])
+                new += _op_differences(ops, new_ops, exact_ops or clone_name)
+            if clone_name:
+                new = [each._replace(outcome=CLONING, clone=clone_name)
                        for each in new if each not in found]
             found += new
             if not isinstance(clone, Model):
@@ -146,7 +147,7 @@ def compare(model, clone, inputs=None, seed=0):
 
 def _steps(depth):
     """Returns what is cloned in turn, for each clone a pair (the number of the model
-    that is cloned, where 0 is the original; what the report calls the clone)."""
+    that is cloned, where 0 is the original; the name of the clone in the report)."""
     steps = [(i, "the clone's clone" if i else '') for i in range(depth)]
     return steps + [(0, 'the second clone')] * (depth > 1)
 
