@@ -141,6 +141,7 @@ def test_error_names_the_line_of_the_user(folder, code, place):
     assert error_with('fails:make').endswith(f' ({path}, line {place + 1}).')
 
 
+@pytest.mark.slow
 @once_on_keras3
 def test_modules_of_the_current_folder_replace_no_others(folder):
     for name in ('random', 'rich', 'click', 'h5py', 'numpy', 'keras'):
@@ -152,6 +153,7 @@ def test_modules_of_the_current_folder_replace_no_others(folder):
     assert set(err.splitlines()) == {'a line on stdout'}
 
 
+@pytest.mark.slow
 @on_keras3
 @pytest.mark.parametrize('name', [
     'own.keras', pytest.param('own.h5', marks=pytest.mark.skipif(
@@ -171,6 +173,7 @@ def test_check_of_a_file_with_a_lambda_says_how_to_load_it(tmp_path, name):
         assert "holds Python byte code (layers: 'double')" in warning[0]
 
 
+@pytest.mark.slow
 @on_keras3
 def test_check_judges_the_released_function_beside_this_one():
     status, out, err = run_process(
@@ -186,6 +189,7 @@ def test_check_judges_the_released_function_beside_this_one():
     assert row['active']['outcome'] == 'faithful'
 
 
+@pytest.mark.slow
 @on_keras3
 @pytest.mark.once
 def test_command_says_what_is_not_compared(tmp_path):

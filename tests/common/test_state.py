@@ -265,13 +265,13 @@ class SelfAttention(layers.Layer):
 
 
 INNER = {
-    'forward layer': (lambda: layers.Bidirectional(layers.LSTM(2)),
+    'forward layer': (lambda: layers.Bidirectional(layers.SimpleRNN(2)),
                       lambda layer: layer.forward_layer),
-    'backward layer': (lambda: layers.Bidirectional(layers.GRU(2)),
+    'backward layer': (lambda: layers.Bidirectional(layers.SimpleRNN(2)),
                        lambda layer: layer.backward_layer),
-    'cell': (lambda: layers.GRU(2), lambda layer: layer.cell),
+    'cell': (lambda: layers.SimpleRNN(2), lambda layer: layer.cell),
     'one of several cells': (
-        lambda: layers.RNN([layers.LSTMCell(2), layers.SimpleRNNCell(2)]),
+        lambda: layers.RNN([layers.SimpleRNNCell(2), layers.SimpleRNNCell(2)]),
         lambda layer: layer.cell.cells[0]),
     'layer in a wrapper': (lambda: layers.TimeDistributed(layers.Dense(2)),
                            lambda layer: layer.layer),

@@ -317,6 +317,7 @@ def headings(path):
             if each.get('class') == 'heading']
 
 
+@pytest.mark.slow
 @pytest.mark.once
 def test_the_command_draws_the_model_and_both_clones(models):
     status, _, err = run_process('check', 'drawn_models:with_global_name', '--svg',
@@ -330,6 +331,7 @@ def test_the_command_draws_the_model_and_both_clones(models):
     assert sorted(os.listdir(str(models)))[-2:] == ['drawn_models.py', 'picture.svg']
 
 
+@pytest.mark.slow
 def test_with_json_the_outlines_are_not_printed(models):
     _, out, _ = run_process('check', 'drawn_models:masked', '--json', '--svg',
                             'picture.svg', cwd=models)
@@ -338,6 +340,7 @@ def test_with_json_the_outlines_are_not_printed(models):
     assert 'with its mask' in (models / 'picture.svg').read_text(encoding='utf-8')
 
 
+@pytest.mark.slow
 def test_switched_off_only_the_released_clone_is_drawn(models):
     run_process('check', 'drawn_models:masked', '--svg', 'picture.svg', cwd=models,
                 KERAS_CLONE='off')
