@@ -379,7 +379,7 @@ CASES = {
 if IS_TENSORFLOW1:
     CASES['states are those of the original'] = again(
         stateful, lambda made, model: setattr(
-            made.get_layer('lstm'), 'states', model.get_layer('lstm').states))
+            made.get_layer('rnn'), 'states', model.get_layer('rnn').states))
 
 if not IS_KERAS2:
     def quantized(mode='int8'):

@@ -215,7 +215,7 @@ CELLS = {
     'stacked cells': lambda: layers.RNN([CustomCell(2), layers.LSTMCell(3),
                                          CustomCell(2)]),
     'Bidirectional over a cell': lambda: layers.Bidirectional(
-        layers.RNN(layers.LSTMCell(2))),
+        layers.RNN(layers.SimpleRNNCell(2))),
 }
 if IS_KERAS2:
     CELLS['order of the states'] = lambda: layers.RNN(layers.StackedRNNCells(

@@ -262,7 +262,8 @@ def test_guard_clone_has_the_config_of_a_layer_in_another_form(
 
 @pytest.mark.parametrize('make', [
     lambda: ByClassName(layers.PReLU(alpha_initializer='ones')),
-    lambda: AsJson(layers.Bidirectional(layers.GRU(3, return_sequences=True))),
+    lambda: AsJson(layers.Bidirectional(layers.SimpleRNN(
+        3, return_sequences=True))),
     lambda: ThroughJson(layers.Dense(
         3, activation='relu', kernel_regularizer=regularizers.L1L2(.1, .2))),
     lambda: AsJsonOfModel(chain(

@@ -6,8 +6,8 @@ import keras
 import numpy as np
 import pytest
 from keras import backend as K
-from keras.layers import (GRU, LSTM, RNN, Bidirectional, Dense, Dropout, Embedding,
-                          Input, Lambda, Layer, SimpleRNNCell)
+from keras.layers import (LSTM, RNN, Bidirectional, Dense, Dropout, Embedding,
+                          Input, Lambda, Layer, SimpleRNN, SimpleRNNCell)
 from keras.models import Model, clone_model
 
 from judging import Two
@@ -64,13 +64,13 @@ def initial_state():
 
 def initial_state_of_a_single_tensor():
     x, state = Input((5, 3)), Input((2,))
-    return Model([x, state], GRU(2)(x, initial_state=state))
+    return Model([x, state], SimpleRNN(2)(x, initial_state=state))
 
 
 def initial_state_of_bidirectional():
     x, y = Input((5, 3)), Input((5, 3))
-    state = Bidirectional(GRU(2, return_state=True))(x)[1:]
-    return Model([x, y], Bidirectional(GRU(2))(y, initial_state=state))
+    state = Bidirectional(SimpleRNN(2, return_state=True))(x)[1:]
+    return Model([x, y], Bidirectional(SimpleRNN(2))(y, initial_state=state))
 
 
 def constants():
@@ -97,13 +97,13 @@ def tensors_in_the_arguments_of_a_lambda():
 
 def mask_argument_from_a_layer():
     x = Input((5, 3))
-    return Model(x, LSTM(2)(x, mask=mask_layer()(x)))
+    return Model(x, SimpleRNN(2)(x, mask=mask_layer()(x)))
 
 
 def mask_argument_computed_by_the_backend():
     words = Input((5,))
     x = Embedding(4, 3)(words)
-    return Model(words, LSTM(2)(x, mask=K.not_equal(words, 0)))
+    return Model(words, SimpleRNN(2)(x, mask=K.not_equal(words, 0)))
 
 
 def argument_computed_by_the_backend_from_a_hidden_layer():
@@ -118,7 +118,7 @@ def argument_computed_by_the_backend_from_a_mask():
     embedding = Embedding(4, 3, mask_zero=True)
     y = embedding(words)
     is_word = K.cast(embedding.output_mask, 'float32')
-    return Model([words, x], [LSTM(2)(y), Mix()(x, extra=is_word)])
+    return Model([words, x], [SimpleRNN(2)(y), Mix()(x, extra=is_word)])
 
 
 def with_argument(compute):
@@ -192,7 +192,7 @@ def test_guard_clone_has_an_argument_that_does_not_depend_on_the_model():
 def mask_argument_none_disables_the_mask():
     words = Input((5,))
     x = Embedding(4, 3, mask_zero=True)(words)
-    return Model(words, LSTM(2)(x, mask=None))
+    return Model(words, SimpleRNN(2)(x, mask=None))
 
 
 def guard_plain_arguments():
@@ -214,7 +214,7 @@ def test_clone_is_faithful_with(build, assert_faithful):
 
 def test_arguments_of_the_original_are_not_changed():
     words = Input((5,))
-    layer = LSTM(2)
+    layer = SimpleRNN(2)
     model = Model(words, layer(Embedding(4, 3, mask_zero=True)(words),
                                training=False))
     clone = clone_model(model)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from keras import backend as K
 from keras.layers import (
-    LSTM, Bidirectional, Dense, Input, Lambda, Layer, TimeDistributed)
+    Bidirectional, Dense, Input, Lambda, Layer, SimpleRNN, TimeDistributed)
 from keras.models import Model, clone_model
 
 from custom_objects import Holds
@@ -121,7 +121,7 @@ def test_clone_of_layers_that_were_built_before_they_were_called(make):
 
 @pytest.mark.parametrize('make', [
     lambda: TimeDistributed(Dense(3)),
-    lambda: Bidirectional(LSTM(3, return_sequences=True))],
+    lambda: Bidirectional(SimpleRNN(3, return_sequences=True))],
     ids=['TimeDistributed', 'Bidirectional'])
 def test_guard_clone_of_a_clone_whose_function_holds_a_wrapper(make):
     class Block:

@@ -3,8 +3,9 @@ import numpy as np
 import pytest
 from keras import backend as K
 from keras import initializers, regularizers
-from keras.layers import (GRU, RNN, BatchNormalization, Bidirectional, Dense,
-                          GRUCell, Input, Lambda, Layer, LSTMCell, TimeDistributed)
+from keras.layers import (RNN, BatchNormalization, Bidirectional, Dense,
+                          GRUCell, Input, Lambda, Layer, LSTMCell, SimpleRNN,
+                          TimeDistributed)
 from keras.models import Model, Sequential, clone_model
 
 from custom_objects import Attributes, Holds
@@ -343,7 +344,7 @@ def test_guard_clone_has_the_loss_and_the_update_of_a_layer(assert_faithful):
     lambda: Dense(2, kernel_regularizer='l2'),
     lambda: Dense(2, activity_regularizer='l2'),
     lambda: TimeDistributed(Dense(2, kernel_regularizer='l2')),
-    lambda: Bidirectional(GRU(2, kernel_regularizer='l2')),
+    lambda: Bidirectional(SimpleRNN(2, kernel_regularizer='l2')),
     chain(lambda: Dense(2, kernel_regularizer='l2'), shape=(4, 3)),
 ], ids=['kernel', 'activity', 'wrapper', 'bidirectional', 'nested model'])
 def test_guard_clone_counts_losses_of_regularizers_once(make):

@@ -6,7 +6,8 @@ and in `tests/keras/test_sequential_model.py`.
 import numpy as np
 import pytest
 from keras import backend as K
-from keras.layers import LSTM, Add, Dense, Embedding, Input, Lambda, Layer
+from keras.layers import (Add, Dense, Embedding, Input, Lambda, Layer,
+                          SimpleRNN)
 from keras.models import Model, clone_model
 
 
@@ -46,18 +47,18 @@ def supports_masking_set_on_the_layer():
     scale = Lambda(lambda t: 2 * t, mask=None)
     scale.supports_masking = True
     scale.mask = lambda t, mask: mask
-    return Model(words, LSTM(2)(scale(embedded)))
+    return Model(words, SimpleRNN(2)(scale(embedded)))
 
 
 def masked_and_unmasked_branches_merged():
     words, embedded = masked_words()
     x = Input((5, 3))
-    return Model([words, x], LSTM(2)(Add()([embedded, x])))
+    return Model([words, x], SimpleRNN(2)(Add()([embedded, x])))
 
 
 def with_states():
     x, state = Input((5, 3)), Input((2,))
-    return Model([x, state], LSTM(2)(x, initial_state=[state, state]))
+    return Model([x, state], SimpleRNN(2)(x, initial_state=state))
 
 
 def nested_model_on_masked_and_unmasked_inputs():
@@ -69,10 +70,10 @@ def nested_model_on_masked_and_unmasked_inputs():
 
 def test_calling_a_nested_model_does_not_change_its_nodes():
     inner = with_states()
-    lstm = inner.layers[-1]
-    before = set(lstm._inbound_nodes[0].arguments or {})
+    rnn = inner.layers[-1]
+    before = set(rnn._inbound_nodes[0].arguments or {})
     inner([masked_words()[1], Input((2,))])
-    assert set(lstm._inbound_nodes[0].arguments or {}) == before
+    assert set(rnn._inbound_nodes[0].arguments or {}) == before
 
 
 def test_nested_model_uses_the_mask_of_each_call():
@@ -92,7 +93,7 @@ def function_in_place_of_compute_mask():
     layer = Dense(3)
     layer.compute_mask = lambda inputs, mask=None: (
         K.any(K.not_equal(inputs, 0), -1))
-    return Model(x, LSTM(2)(layer(x)))
+    return Model(x, SimpleRNN(2)(layer(x)))
 
 
 @pytest.mark.parametrize('build', [
