@@ -222,6 +222,7 @@ class _Cloner(Cloner):
         return super().is_array(value) or (
             is_opaque(value)  # Others may run code of the user.
             and type(value) not in weakref.ProxyTypes
+            and hasattr(type(value), "dtype")  # `is_tensor` takes longer.
             and ops.is_tensor(value)
             and not self.is_state(value)
             and not self.is_tensor(value)
