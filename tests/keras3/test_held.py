@@ -36,6 +36,31 @@ def test_clone_has_one_layer_in_objects_and_in_a_list(assert_faithful):
         assert block.dense is part
 
 
+class Scales(layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.scale = ops.ones(3)
+
+    def call(self, inputs):
+        return inputs * self.scale
+
+
+def test_clone_has_an_array_of_the_backend_that_was_set_before_the_call():
+    def make():
+        layer = Scales()
+        layer.scale = ops.convert_to_tensor([1., 2., 3.])
+        return layer
+    clone = clone_model(chain(make)())
+    np.testing.assert_allclose(outputs_of(clone, ONES), [[1, 2, 3]] * 2)
+
+
+def test_clone_has_an_array_of_the_backend_that_was_set_after_the_call():
+    model = chain(Scales)()
+    model.layers[-1].scale = ops.convert_to_tensor([1., 2., 3.])
+    clone = clone_model(model)
+    np.testing.assert_allclose(outputs_of(clone, ONES), [[1, 2, 3]] * 2)
+
+
 class Parent(layers.Layer):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
