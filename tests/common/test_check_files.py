@@ -90,6 +90,7 @@ def test_error_with_a_custom_layer_says_what_to_do(folder):
     assert error.endswith(f' ({folder / "loads.py"}, line 3).')
 
 
+@pytest.mark.slow
 def test_error_with_a_global_name_says_what_to_do(folder):
     """The name is found neither with `safe_mode` nor with `custom_objects`."""
     (folder / 'own.py').write_text(WITH_GLOBAL_NAME)

@@ -89,6 +89,7 @@ def test_of_a_clone_that_clones_only_once_the_second_one_is_described():
     assert len(cloned) == 2
 
 
+@pytest.mark.slow
 def test_the_pictures_are_those_of_the_live_models():
     from evidence import pages, pictures
     drawn = pictures.drawn()

@@ -239,6 +239,7 @@ def test_proof_reports_changed_outcomes_of_keras_own_tests():
         ('d', 'missing', 'passes')]
 
 
+@pytest.mark.slow
 def test_proof_distinguishes_outcomes(installed, tmp_path):
     tests = tmp_path / 'test_some.py'
     tests.write_text('''
@@ -263,6 +264,7 @@ def test_skip():
         'test_some::test_raise': 'KeyError', 'test_some::test_skip': 'skipped'}
 
 
+@pytest.mark.slow
 def test_proof_fails_if_there_are_no_tests(installed, tmp_path):
     tests = tmp_path / 'test_none.py'
     tests.write_text('')
@@ -270,6 +272,7 @@ def test_proof_fails_if_there_are_no_tests(installed, tmp_path):
         prove.outcomes([str(tests)], str(tmp_path))
 
 
+@pytest.mark.slow
 def test_proof_reports_a_file_that_cannot_be_imported(installed, tmp_path):
     (tmp_path / 'test_good.py').write_text('def test_good(): pass')
     (tmp_path / 'test_broken.py').write_text('raise KeyError')

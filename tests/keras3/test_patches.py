@@ -220,6 +220,7 @@ def test_advice_states_the_requirements_of_keras():
 
 # The bugs, on the installed release. The proof runs the code of all issues.
 
+@pytest.mark.slow
 def test_code_of_the_first_issue_has_the_stated_output(installed, tmp_path):
     patch, page = PATCHES[0], proposal(PATCHES[0])
     released = prove.reproduce(patch, os.path.dirname(installed.folder))
@@ -229,6 +230,7 @@ def test_code_of_the_first_issue_has_the_stated_output(installed, tmp_path):
     assert prove.reproduce(patch, str(tmp_path)).strip() == page.expected
 
 
+@pytest.mark.slow
 def test_names_of_keras_own_tests_include_their_modules(installed, monkeypatch):
     monkeypatch.setattr(prove, 'OWN_TESTS_OF_KERAS_3',
                         ('layers/core/lambda_layer_test.py',))
