@@ -79,15 +79,14 @@ def layer_with_a_setting():
 dense = chain(lambda: layers.Dense(2))
 
 
-def rematerialized():
+def test_clone_keeps_a_setting_that_no_config_has(assert_faithful):
+    assert_faithful(chain(layer_with_a_setting))
+
+
+def test_clone_is_rematerialized_as_the_original():
     with keras.RematScope(mode='full'):
-        return dense()
-
-
-@pytest.mark.parametrize('build', [chain(layer_with_a_setting), rematerialized],
-                         ids=['a setting', 'guard rematerialization'])
-def test_clone_keeps_what_no_config_has(build, assert_faithful):
-    assert_faithful(build)
+        model = dense()
+    assert clone_model(model).layers[-1]._remat_mode.mode == 'full'
 
 
 def test_guard_clone_is_rematerialized_in_a_scope_around_it():
