@@ -86,7 +86,7 @@ def _draw(picture):
 
 
 def _clone(build, clone_model, heading):
-    report = faithfulness.check_clone(build, clone_model)
+    report = faithfulness.check_clone(build, clone_model, exact_ops=True)
     if report.outcome == CRASH:
         # Without the reason: README.md shows the message above the picture.
         return drawing.Clone(heading, _incomplete(build, clone_model),

@@ -88,7 +88,8 @@ def _deep_copies():
     from keras_clone.check.faithfulness import check_clone
     from keras_clone.check.gallery import MODELS
     reports = [(build, check_clone(functools.partial(_decided, build),
-                                   copy.deepcopy, fresh_weights=False))
+                                   copy.deepcopy, exact_ops=True,
+                                   fresh_weights=False))
                for build in MODELS]
     return {build.title: [report.outcome, report.reason]
             for build, report in reports}

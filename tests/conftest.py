@@ -20,13 +20,13 @@ def assert_faithful():
     from keras.models import clone_model
     from keras_clone.check.faithfulness import check_clone
 
-    def check(build, **kwargs):
+    def check(build, exact_ops=True, **kwargs):
         clones = []
 
         def clone(model):
             clones.append(clone_model(model))
             return clones[-1]
-        report = check_clone(build, clone, **kwargs)
+        report = check_clone(build, clone, exact_ops=exact_ops, **kwargs)
         assert report.faithful, '\n'.join(map(str, report.differences))
         return clones[0]
     return check

@@ -99,6 +99,7 @@ def powers(first=2, second=3, swap=False, **arguments):
 def check(build, clone_model, **kwargs):
     kwargs.setdefault('depth', 1)
     kwargs.setdefault('saving', False)
+    kwargs.setdefault('exact_ops', True)
 
     def clone(model):
         if IS_KERAS2:

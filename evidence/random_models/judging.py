@@ -38,7 +38,7 @@ def outcome_of(recipe, clone_model):
     from evidence.random_models import recipes
     try:
         report = check_clone(lambda: recipes.build(recipe), clone_model,
-                             saving=False, locate=False)
+                             exact_ops=True, saving=False, locate=False)
     except ModelError as error:
         return [NOT_BUILT, str(error)]
     except Exception:  # Reported like an unfaithful clone.

@@ -74,9 +74,7 @@ def outcome_of(build, clone_model):
     """
     from keras_clone.check.faithfulness import ModelError, check_clone
     try:
-        # Some packages compile what they build, or build more than they return.
-        report = check_clone(build, clone_model, exact_ops=False, saving=False,
-                             locate=False)
+        report = check_clone(build, clone_model, saving=False, locate=False)
     except ModelError as error:
         return [NOT_BUILT, str(error)]
     except Exception:  # Reported like an unfaithful clone.
