@@ -8,6 +8,8 @@ from evidence import random_models
 from evidence.random_models import judging, recipes, search
 from evidence.random_models.operations import MODELS, OPERATIONS
 
+pytestmark = pytest.mark.once
+
 WITH_NESTED = {
     'inputs': ['words', 'sequence', 'vector'],
     'steps': [['dense', 'tanh', [[0, 0]]],
