@@ -184,7 +184,14 @@ A *faithful* clone is what `keras_clone/check/faithfulness.py` documents; here, 
 not saved, and may have fewer ops than the original. *Names of
 layers only*: nothing else differs. *Wrong*: the clone computes other numbers,
 silently. *Clones only once*: the clone is faithful, its clone is not. *Error*:
-cloning, or computing with the clone, raises that exception."""
+cloning, or computing with the clone, raises that exception.
+
+Where clones of the overlay count as *other graph*, they compute the numbers of the
+original. A layer of complexnet and keras-complex keeps, in its config, a seed that
+its constructor has drawn: every clone, the released one as well, begins with the
+weights of the original. In kerascv, the variable of a loop, which a function uses,
+has changed since the layer was called: the clone has the value with which the
+original computes, the config of the original has the value after the loop."""
 
 command = steps.group(__doc__, DATA, measure, write, options=[
     click.Option(['--package'], multiple=True, help='Only the models of this one.'),
