@@ -304,9 +304,7 @@ class _Cloner(Cloner):
             if id(x) not in known:
                 known.add(id(x))
                 pending += _operands(x)
-                weight = self._variable_of(x)
-                if any(weight is each for each in weights) or (
-                        weight is not None and self._is_original(weight)):
+                if self._variable_of(x) is not None:
                     raise refusal(layer, 'its clone would compute with weights that '
                                   'it would not have')
 
