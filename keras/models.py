@@ -304,7 +304,9 @@ class _Cloner(Cloner):
             if id(x) not in known:
                 known.add(id(x))
                 pending += _operands(x)
-                if self._variable_of(x) is not None:
+                weight = self._variable_of(x)
+                if any(weight is each for each in weights) or (
+                        weight is not None and self._is_original(weight)):
                     raise refusal(layer, 'its clone would compute with weights that '
                                   'it would not have')
 

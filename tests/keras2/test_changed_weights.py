@@ -9,7 +9,8 @@ from keras import backend as K
 from keras.layers import RNN, Add, Concatenate, Dense, GRUCell, Input, Layer
 from keras.models import Model, Sequential, clone_model
 
-from major_versions import RELEASE, assert_cloned, assert_same_outputs, chain
+from major_versions import (
+    ONES, RELEASE, assert_cloned, assert_same_outputs, chain, outputs_of)
 
 
 def tied_by_a_list(first, second):
@@ -125,6 +126,32 @@ def test_clone_of_a_decoder_tied_to_a_layer_outside_computes_the_same():
     dense = Dense(3, input_shape=(5,))
     Sequential([dense])
     assert_cloned(Sequential([Dense(3, input_shape=(3,)), Transposed(dense)]))
+
+
+def test_clone_lacks_a_removed_weight_and_computes_with_a_variable_of_its_class():
+    class Scales(Layer):
+        factor = K.variable([2.])
+
+        def call(self, inputs):
+            return self.factor * inputs
+
+    class Lists(Scales):
+        def build(self, input_shape):
+            self._trainable_weights.append(self.factor)
+            super().build(input_shape)
+
+    class MakesMore(Scales):
+        def build(self, input_shape):
+            self.add_weight(name='unused', shape=(1,), initializer='ones')
+            super().build(input_shape)
+
+    x, more = Input((3,)), MakesMore()
+    y = more(Lists()(x))
+    more._trainable_weights.pop()
+    model = Model(x, y)
+    clone = clone_model(model)
+    assert len(clone.weights) == len(model.weights) == 1
+    np.testing.assert_allclose(outputs_of(clone, ONES), outputs_of(model, ONES))
 
 
 class Alternating(Layer):
