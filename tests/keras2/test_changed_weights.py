@@ -130,7 +130,7 @@ def test_clone_of_a_decoder_tied_to_a_layer_outside_computes_the_same():
 
 def test_clone_lacks_a_removed_weight_and_computes_with_a_variable_of_its_class():
     class Scales(Layer):
-        factor = K.variable([2.])
+        factor = K.variable([2., 3., 4.])
 
         def call(self, inputs):
             return self.factor * inputs
