@@ -19,7 +19,7 @@ KERAS2_TESTS = tests/keras2 tests/common tests/tools \
     tests/keras/test_sequential_model.py tests/keras/test_node_arguments.py
 KERAS3_TESTS = tests/keras3 tests/common tests/keras/src/models
 INSTALL = python -m pip install --quiet --no-compile
-PYTEST = python -m pytest -n 2 --durations 5
+PYTEST = python -m pytest -n auto --maxprocesses 4 --durations 5
 QUICK = -m 'not slow and not real_models'
 SLOW = -m slow
 # Models of other packages.

@@ -262,10 +262,9 @@ class Original:
             except Exception as error:
                 return summary(error)
 
-        is_saved = self.is_built and not problem_of(self.model)
-        text = problem_of(clone) if is_saved else ''
+        text = problem_of(clone) if self.is_built else ''
         return [Difference(SAVING, '', 'save and load', "the original's outputs",
-                           text)] if text else []
+                           text)] if text and not problem_of(self.model) else []
 
 
 def custom_objects(model):
