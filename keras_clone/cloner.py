@@ -150,6 +150,8 @@ class Cloner:
 
         If its config tells that the user has changed its settings since, they are
         passed to the constructor or, if that does not suffice, to `from_config`.
+        What is created in another way is used only if its config is right wherever
+        that of the first is, and in more.
         """
         settings = self._settings
         config = settings.config_of(layer)
