@@ -16,6 +16,7 @@ from keras_clone.cloner import refusal
 from keras_clone.comparison import is_changed
 from keras_clone.containers import CannotCopy
 from keras_clone.containers import copied
+from keras_clone.containers import objects_in
 from keras_clone.global_state import in_global_state_of
 from keras_clone.history import first_call_of
 from keras_clone.history import keep_number
@@ -40,7 +41,7 @@ from .utils.generic_utils import unpack_singleton
 from .utils.layer_utils import get_source_inputs
 
 _CANNOT_RECOMPUTE = (
-    'Cannot clone a model with a layer that was called with the tensor {}: it was '
+    'Cannot clone a model with the tensor {} as a call argument or a loss: it was '
     'computed by backend functions from tensors of the model. Compute it in a '
     '`Lambda` layer.')
 
@@ -290,7 +291,7 @@ class _Cloner(Cloner):
                     made for made in vars(clone).get(name, [])
                     if id(made) not in known | self._counterparts])
                 vars(clone)[name] = weights
-        self._add_losses_of_weights(layer, clone)
+        self._add_losses_added_later(layer, clone)
 
     def _check_unused(self, layer, clone, weights):
         """Raises a `ValueError` if the outputs of a clone depend on weights that it
@@ -311,27 +312,54 @@ class _Cloner(Cloner):
                                   'it would not have')
 
     def _add_losses_as_called(self, network):
-        """Adds the losses that its layers had when a nested model was called: it has
-        them as well."""
+        """Adds the losses of weights that its layers had when a nested model was
+        called: it has them as well."""
         known = set(map(id, network._losses)) if isinstance(network, Network) else ()
         for layer in self.layers_within(network)[1:] if known else []:
-            if id(layer) in self.layer_map:
-                self._add_losses_of_weights(layer, self.layer_map[id(layer)], known)
+            if id(layer) in self.layer_map and not isinstance(layer, Network):
+                self._add_more_losses(layer, self.layer_map[id(layer)], lambda loss:
+                                      id(loss) in known and
+                                      self._is_computed_from_weights(loss))
 
-    def _add_losses_of_weights(self, layer, clone, known=None):
-        """Adds the losses that were added to a layer after it was called.
-
-        # Arguments
-            known: None or a set, the ids of the losses to add.
-        """
+    def _add_losses_added_later(self, layer, clone):
+        """Adds the losses that were added to a layer after it was called."""
         if isinstance(layer, Network) or len(layer._losses) <= len(clone._losses):
             return
-        more = layer.get_losses_for(None)[len(clone.get_losses_for(None)):]
-        clone.add_loss([self.value(loss) for loss in more
-                        if (known is None or id(loss) in known) and
-                        self._depends_only_on_weights(loss)])
+        self._pair_call_results(layer, clone)
+        self._add_more_losses(layer, clone, self._is_within)
+        for node in filter(self._is_cloned, layer._inbound_nodes):
+            self._add_more_losses(layer, clone, self._is_within, node.input_tensors)
 
-    def _depends_only_on_weights(self, x):
+    def _add_more_losses(self, layer, clone, is_added, inputs=None):
+        """Adds the losses of a layer that its clone lacks.
+
+        # Arguments
+            is_added: function that returns whether a loss is added.
+            inputs: the tensors on which the losses are conditional, or None.
+        """
+        new_inputs = inputs and [*map(self.tensor, inputs)]
+        more = layer.get_losses_for(inputs)[len(clone.get_losses_for(new_inputs)):]
+        clone.add_loss([*map(self.value, filter(is_added, more))], new_inputs)
+
+    def _pair_call_results(self, layer, clone):
+        """Registers the tensors that the calls of a layer have stored in it."""
+        for name, value in self.attributes(layer).items():
+            tensors, made = [[x for x in objects_in(each) if self.is_tensor(x)]
+                             for each in (value, vars(clone).get(name))]
+            if [*map(K.int_shape, tensors)] == [*map(K.int_shape, made)]:
+                for x, y in zip(tensors, made):
+                    if self._is_within(x):
+                        self.tensor_map.setdefault(id(x), y)
+
+    def _is_within(self, x):
+        """Returns whether a tensor is computed only from what the model has."""
+        replace, recomputed = self._replaced_operands(x)
+        return id(x) in self.tensor_map or not any(
+            map(K.is_placeholder, recomputed)) and all(
+            id(operand) in self.tensor_map or self._variable_of(operand) is not None
+            for operand in replace)
+
+    def _is_computed_from_weights(self, x):
         replace, recomputed = self._replaced_operands(x)
         return not any(map(K.is_placeholder, recomputed)) and all(
             self._variable_of(operand) is not None for operand in replace)
@@ -377,8 +405,11 @@ class _Cloner(Cloner):
         """Returns the tensors of the model that a tensor is computed from, and the
         tensors and ops in between, which have to be recomputed."""
         replace, recomputed, pending = [], {id(x): x}, [x]
+        learning_phase = K.learning_phase()  # All models have the same.
         while pending:
             for operand in _operands(pending.pop()):
+                if operand is learning_phase:
+                    continue
                 if (id(operand) in self.tensor_map or
                         hasattr(operand, '_keras_history') or
                         self._variable_of(operand) is not None):

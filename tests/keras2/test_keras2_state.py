@@ -309,6 +309,44 @@ def test_clone_has_a_loss_added_to_a_layer_of_a_nested_model(when, assert_faithf
     assert_faithful(build)
 
 
+class Ponder(Layer):
+    """Stores a tensor, from which a loss is computed after the call."""
+
+    def call(self, inputs):
+        self.costs = {'mean': [K.mean(K.square(inputs))]}
+        return 2. * inputs
+
+
+@pytest.mark.parametrize('is_conditional', [False, True], ids=['', 'conditional'])
+@pytest.mark.parametrize('make_layer, loss_of', [
+    (Ponder, lambda layer: 3. * layer.costs['mean'][0]),
+    (lambda: Dense(2, activity_regularizer='l1'),
+     lambda layer: K.mean(K.square(layer.output))),
+    (lambda: Dense(2), lambda layer: K.mean(K.in_train_phase(
+        K.square(layer.output), layer.output)))],
+    ids=['a tensor that it stores', 'its output', 'its output in training'])
+def test_clone_has_a_loss_added_to_a_layer_and_computed_from(
+        make_layer, loss_of, is_conditional, assert_faithful):
+    def build():
+        layer, x = make_layer(), Input((3,), name='x')
+        y = layer(x)
+        layer.add_loss(loss_of(layer), inputs=x if is_conditional else None)
+        return Model(x, y)
+    clone = assert_faithful(build, exact_ops=False)  # Parts of a branch are unused.
+    assert len(clone.losses) == len(build().losses)
+
+
+def test_clone_has_the_losses_added_for_each_call_of_a_layer(assert_faithful):
+    def build():
+        dense, x = Dense(3), Input((3,), name='x')
+        hidden = dense(x)
+        y = dense(hidden)
+        dense.add_loss(K.sum(y), inputs=hidden)
+        dense.add_loss(2. * K.sum(hidden), inputs=x)
+        return Model(x, y)
+    assert_faithful(build)
+
+
 class Shift(Layer):
     def call(self, inputs, by):
         return inputs + by
