@@ -200,7 +200,7 @@ class Description:
         Those of a layer have numbers, in the order in which they were made."""
         for key, network in list(self.layers.items()):
             if graphs.is_network(network):
-                nodes = self._nodes_up_to(graphs.ordered_nodes(network))
+                nodes = self._nodes_up_to(network)
                 found = set(map(id, nodes))
                 for node in nodes:    # Inputs first.
                     layer = graphs.layer_of(node)
@@ -217,11 +217,11 @@ class Description:
                     self._tensors.setdefault(
                         id(mask), self._label(call, f'mask of output {i}'))
 
-    def _nodes_up_to(self, nodes):
-        """Returns the nodes and all that lead to them, but for those that are known.
-        """
+    def _nodes_up_to(self, network):
+        """Returns the nodes of a network and all that lead to them, but for those
+        that are known."""
         known = {id(node) for node in self.nodes.values()}
-        found, waiting = [], collections.deque(nodes)
+        found, waiting = [], collections.deque(graphs.ordered_nodes(network))
         while waiting:
             node = waiting.popleft()
             layer = graphs.layer_of(node)
@@ -230,7 +230,10 @@ class Description:
             known.add(id(node))
             found.append(node)
             if id(layer) not in self._keys:
-                self._add_layer((None, layer.name), layer.name, layer)
+                # A `Sequential` makes its calls itself, e.g. to compute masks.
+                is_made = isinstance(network, keras.models.Sequential)
+                label = str(len(self.layers)) if is_made else layer.name
+                self._add_layer((None, label), layer.name, layer)
             for x in [*node.input_tensors, *tensors_in(graphs.arguments_of(node))]:
                 maker, i, _ = getattr(x, '_keras_history', (None, None, None))
                 if maker is not None:

@@ -1,7 +1,8 @@
 """The judge finds nothing in a model that is built again."""
 import pytest
-from keras.layers import Activation, Add, Dropout, Input, Lambda
-from keras.models import Model
+from keras.layers import (Activation, Add, Dropout, Embedding, Input, Lambda,
+                          SimpleRNN)
+from keras.models import Model, Sequential, clone_model
 from keras_clone.check import check_clone, compare
 from keras_clone.check.gallery import ops
 from keras_clone.check.graphs import graphs
@@ -49,6 +50,15 @@ def test_the_same_model_built_again_is_faithful(build):
     assert (report.outcome, report.layer, report.reason) == ('faithful', '', '')
     of_backend = [] if build is unbuilt else list(graphs.NOT_TRAINED)
     assert report.not_compared == of_backend + NOT_COMPARED.get(build, [])
+
+
+def test_a_clone_of_a_sequential_model_with_masks_is_faithful():
+    """Keras 3 numbers the operations that compute masks."""
+    def build():
+        return Sequential([Embedding(10, 3, mask_zero=True, input_shape=(4,)),
+                           SimpleRNN(2, return_sequences=True), SimpleRNN(2)])
+    report = check_clone(build, clone_model)
+    assert list(map(str, report.differences)) == []
 
 
 def test_programs_import_the_judge_from_the_package():
