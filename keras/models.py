@@ -312,34 +312,34 @@ class _Cloner(Cloner):
                                   'it would not have')
 
     def _add_losses_as_called(self, network):
-        """Adds the losses of weights that its layers had when a nested model was
-        called: it has them as well."""
+        """Adds the losses that its layers had when a nested model was called: it has
+        them as well."""
         known = set(map(id, network._losses)) if isinstance(network, Network) else ()
         for layer in self.layers_within(network)[1:] if known else []:
             if id(layer) in self.layer_map and not isinstance(layer, Network):
-                self._add_more_losses(layer, self.layer_map[id(layer)], lambda loss:
-                                      id(loss) in known and
-                                      self._is_computed_from_weights(loss))
+                self._add_more_losses(layer, self.layer_map[id(layer)], known=known)
 
     def _add_losses_added_later(self, layer, clone):
         """Adds the losses that were added to a layer after it was called."""
         if isinstance(layer, Network) or len(layer._losses) <= len(clone._losses):
             return
         self._pair_call_results(layer, clone)
-        self._add_more_losses(layer, clone, self._is_within)
+        self._add_more_losses(layer, clone)
         for node in filter(self._is_cloned, layer._inbound_nodes):
-            self._add_more_losses(layer, clone, self._is_within, node.input_tensors)
+            self._add_more_losses(layer, clone, node.input_tensors)
 
-    def _add_more_losses(self, layer, clone, is_added, inputs=None):
+    def _add_more_losses(self, layer, clone, inputs=None, known=None):
         """Adds the losses of a layer that its clone lacks.
 
         # Arguments
-            is_added: function that returns whether a loss is added.
             inputs: the tensors on which the losses are conditional, or None.
+            known: None or a set, the ids of the losses to add.
         """
         new_inputs = inputs and [*map(self.tensor, inputs)]
         more = layer.get_losses_for(inputs)[len(clone.get_losses_for(new_inputs)):]
-        clone.add_loss([*map(self.value, filter(is_added, more))], new_inputs)
+        clone.add_loss([self.value(loss) for loss in more
+                        if (known is None or id(loss) in known) and
+                        self._is_within(loss)], new_inputs)
 
     def _pair_call_results(self, layer, clone):
         """Registers the tensors that the calls of a layer have stored in it."""
@@ -358,11 +358,6 @@ class _Cloner(Cloner):
             map(K.is_placeholder, recomputed)) and all(
             id(operand) in self.tensor_map or self._variable_of(operand) is not None
             for operand in replace)
-
-    def _is_computed_from_weights(self, x):
-        replace, recomputed = self._replaced_operands(x)
-        return not any(map(K.is_placeholder, recomputed)) and all(
-            self._variable_of(operand) is not None for operand in replace)
 
     def new_layer(self, layer):
         if isinstance(layer, InputLayer):

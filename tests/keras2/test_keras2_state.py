@@ -347,6 +347,18 @@ def test_clone_has_the_losses_added_for_each_call_of_a_layer(assert_faithful):
     assert_faithful(build)
 
 
+@pytest.mark.parametrize('make_layer, loss_of', [
+    (Ponder, lambda layer: layer.costs['mean'][0]),
+    (lambda: Dense(3), lambda layer: K.sum(layer.get_output_at(1)))],
+    ids=['a tensor that the layer stores', 'its output'])
+def test_guard_clone_has_no_loss_computed_in_another_model_from(make_layer, loss_of):
+    layer, x = make_layer(), Input((3,))
+    model = Model(x, layer(x))
+    layer(Input((3,)))
+    layer.add_loss(loss_of(layer))
+    assert clone_model(model).losses == []
+
+
 class Shift(Layer):
     def call(self, inputs, by):
         return inputs + by
