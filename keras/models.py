@@ -336,10 +336,13 @@ class _Cloner(Cloner):
             known: None or a set, the ids of the losses to add.
         """
         new_inputs = inputs and [*map(self.tensor, inputs)]
-        more = layer.get_losses_for(inputs)[len(clone.get_losses_for(new_inputs)):]
-        clone.add_loss([self.value(loss) for loss in more
-                        if (known is None or id(loss) in known) and
-                        self._is_within(loss)], new_inputs)
+        losses = layer.get_losses_for(inputs)
+        count = len(clone.get_losses_for(new_inputs))
+        if len(losses) > count:  # Some may be of calls in other models.
+            more = [*filter(self._is_within, losses)][count:]
+            clone.add_loss([self.value(loss) for loss in more
+                            if (known is None or id(loss) in known) and
+                            self._can_compute(loss)], new_inputs)
 
     def _pair_call_results(self, layer, clone):
         """Registers the tensors that the calls of a layer have stored in it."""
@@ -353,11 +356,17 @@ class _Cloner(Cloner):
 
     def _is_within(self, x):
         """Returns whether a tensor is computed only from what the model has."""
+        if id(x) in self.tensor_map:
+            return True
         replace, recomputed = self._replaced_operands(x)
-        return id(x) in self.tensor_map or not any(
-            map(K.is_placeholder, recomputed)) and all(
+        return not any(map(K.is_placeholder, recomputed)) and all(
             id(operand) in self.tensor_map or self._variable_of(operand) is not None
             for operand in replace)
+
+    def _can_compute(self, x):
+        """Returns whether the counterpart of such a tensor can be had."""
+        return id(x) in self.tensor_map or not _have_loop(
+            self._replaced_operands(x)[1])
 
     def new_layer(self, layer):
         if isinstance(layer, InputLayer):
@@ -779,11 +788,17 @@ def _recompute(x, recomputed, replace):
         # Not `theano.clone`, which also copies what the replacements depend on.
         return clone_get_equiv([y for y, _ in replace], [x], copy_inputs=False,
                                copy_orphans=False, memo=dict(replace))[x]
-    ops = set(getattr(y, 'op', y) for y in recomputed)
-    if any(op.type == 'Exit' for op in ops):
+    if _have_loop(recomputed):
         raise ValueError(_CANNOT_RECOMPUTE.format(x))
+    ops = set(getattr(y, 'op', y) for y in recomputed)
     return _copy_ops([op for op in ops if op.inputs or op.type in ('Const', 'NoOp')],
                      x, {id(tensor): other for tensor, other in replace})
+
+
+def _have_loop(tensors):
+    """Returns whether there is an end of a loop of TensorFlow 1 among tensors."""
+    return K.backend() == 'tensorflow' and any(
+        getattr(getattr(x, 'op', x), 'type', '') == 'Exit' for x in tensors)
 
 
 def _copy_ops(ops, x, replace):

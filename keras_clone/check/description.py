@@ -230,9 +230,10 @@ class Description:
             known.add(id(node))
             found.append(node)
             if id(layer) not in self._keys:
-                # A `Sequential` makes its calls itself, e.g. to compute masks.
-                is_made = isinstance(network, keras.models.Sequential)
-                label = str(len(self.layers)) if is_made else layer.name
+                # Keras numbers what a `Sequential` adds, e.g. to compute masks.
+                # Its name is not compared.
+                is_added = isinstance(network, keras.models.Sequential)
+                label = str(len(self.layers)) if is_added else layer.name
                 self._add_layer((None, label), layer.name, layer)
             for x in [*node.input_tensors, *tensors_in(graphs.arguments_of(node))]:
                 maker, i, _ = getattr(x, '_keras_history', (None, None, None))

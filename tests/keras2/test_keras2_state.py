@@ -359,6 +359,37 @@ def test_guard_clone_has_no_loss_computed_in_another_model_from(make_layer, loss
     assert clone_model(model).losses == []
 
 
+class UnconditionalLoss(Layer):
+    def call(self, inputs):
+        self.add_loss(K.mean(K.square(inputs)))
+        return 2. * inputs
+
+
+def test_guard_clone_has_the_loss_of_a_call_once_if_another_model_called_before():
+    layer, x = UnconditionalLoss(), Input((3,))
+    layer(Input((3,)))
+    model = Model(x, layer(x))
+    assert len(clone_model(model).losses) == 1
+
+
+class LossOfLoop(Layer):
+    def call(self, inputs):
+        doubled = K.map_fn(lambda row: 2. * row, inputs)
+        self.add_loss(K.mean(doubled))
+        return doubled + 1.
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+
+def test_guard_clone_of_a_layer_with_a_loss_of_a_loop_that_another_model_calls():
+    """The original has the losses of both calls. A loop cannot be copied."""
+    layer, x = LossOfLoop(), Input((3,))
+    model = Model(x, layer(x))
+    layer(x)
+    assert_same_outputs(model, clone_model(model))
+
+
 class Shift(Layer):
     def call(self, inputs, by):
         return inputs + by
