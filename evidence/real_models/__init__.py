@@ -129,13 +129,13 @@ def write(found):
 
 def page(found):
     """Returns the page, as Markdown, that shows records."""
-    series = records.grouped(found)
+    groups = records.grouped(found)
     rows = [[*_texts(group[0]['versions']), len(group), *totals(group)]
-            for group in series]
+            for group in groups]
     headings = ['Keras', 'backend', 'Python', 'packages', 'models',
                 'faithful: released', 'overlay', WORSE]
     parts = [INTRODUCTION, pages.table(headings, rows)]
-    return '\n\n'.join(parts + [_section(group) for group in series]) + '\n'
+    return '\n\n'.join(parts + [_section(group) for group in groups]) + '\n'
 
 
 def _texts(versions):

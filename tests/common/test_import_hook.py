@@ -198,7 +198,7 @@ def test_every_series_of_the_range_has_an_environment(copy):
     run = re.findall(r'\d{3,4}', tox['tox']['env_list'])
     tested = {(int(major), int(minor)) for code, major, minor in
               re.findall(r'keras(\d+): *keras==(\d+)\.(\d+)', deps) if code in run}
-    if 'keras-nightly' in tox['testenv']['commands_pre']:  # The next series.
+    if 'keras-nightly' in tox['testenv']['commands_pre']:  # The next release.
         tested.add((3, numbers(copy.overlay.KERAS_3)[-1] - 1))
     for releases in (copy.overlay.KERAS_2, copy.overlay.KERAS_3):
         first, end = map(numbers, releases.split(','))

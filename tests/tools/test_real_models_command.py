@@ -118,15 +118,15 @@ def test_the_page_tells_what_the_overlay_does_not_clone_faithfully():
     assert '| 1 | 1 | 0 | 1 |' in page
 
 
-@pytest.mark.parametrize('series', [keras2, keras3])
-def test_the_packages_are_those_of_the_requirements(series):
-    name = 'real-models-{}.txt'.format(series.__name__.rpartition('.')[2])
+@pytest.mark.parametrize('listed', [keras2, keras3])
+def test_the_packages_are_those_of_the_requirements(listed):
+    name = 'real-models-{}.txt'.format(listed.__name__.rpartition('.')[2])
     with open(os.path.join(records.ROOT, 'requirements', name)) as file:
         wanted = file.read().partition('# What they import.')[0]
     pinned = [line.partition('==')[0] for line in wanted.splitlines()
               if not line.startswith('#')]
     assert sorted(pinned) == sorted(
-        name for name in series.PACKAGES if name.lower() != 'keras')
+        name for name in listed.PACKAGES if name.lower() != 'keras')
 
 
 def test_the_command_refuses_an_unknown_package():
