@@ -191,7 +191,7 @@ def test_strict_raises_for_a_broken_overlay(text, copy, keras_folder, monkeypatc
         importlib.import_module('keras')
 
 
-def test_every_series_of_the_range_has_an_environment(copy):
+def test_every_minor_version_of_the_range_has_an_environment(copy):
     tox = configparser.ConfigParser(interpolation=None)
     tox.read(os.path.join(ROOT, 'tox.ini'))
     deps = tox['testenv']['deps'].lower()
