@@ -208,10 +208,11 @@ class _Cloner(Cloner):
 
     def new_state(self, value):
         scope, _, name = (value.name or '').split(':')[0].rpartition('/')
+        arguments = K.get_value(value), K.dtype(value), name or None
         if not scope:
-            return K.variable(K.get_value(value), dtype=K.dtype(value))
+            return K.variable(*arguments)
         with K.name_scope(scope):
-            return K.variable(K.get_value(value), dtype=K.dtype(value), name=name)
+            return K.variable(*arguments)
 
     def signature(self, variable):
         return K.int_shape(variable), K.dtype(variable)
@@ -529,6 +530,8 @@ class _Cloner(Cloner):
             found.update(more)
             nodes += more
         self.called_layers.update(id(node.outbound_layer) for node in nodes)
+        # `in_call_order` begins with the last one.
+        nodes.sort(key=lambda node: number_of_call(node) or 0, reverse=True)
         for node in in_call_order(
                 nodes, lambda node: node.outbound_layer, self._parents):
             self._clone_node(node)
@@ -601,7 +604,7 @@ class _Cloner(Cloner):
                 self._set_as_in(layer, clone, name, value, new)
         for each in filter(self.is_layer, parts):
             if each.built and id(each) in self.layer_map:
-                self.build_held(each, self.layer_map[id(each)])
+                self.build_held(each, self.layer_map[id(each)], layer)
 
     def _pair_created(self, layer, number):
         """Pairs what calls have created, and the user, or another call, has replaced

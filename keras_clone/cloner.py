@@ -466,13 +466,18 @@ class Cloner:
                     self._set_as_in(layer, clone, name, value, new)
             for each in old:
                 if id(each) in first.built and id(each) in self.layer_map:
-                    self.build_held(each, self.layer_map[id(each)])
+                    self.build_held(each, self.layer_map[id(each)], layer)
 
-    def build_held(self, layer, clone):
-        """Builds a layer that was built before what holds it was called."""
+    def build_held(self, layer, clone, holder):
+        """Builds a layer that was built before what holds it was called.
+
+        Its weights are copies if it is not known how the layer was built. A layer of
+        Keras builds what it holds, unless that is built already.
+        """
         self.build(layer, clone)
-        if not clone.built:
-            if first_call_of(layer) is not None:
+        if not (clone.built or is_of_keras(type(holder))):
+            first = first_call_of(layer)
+            if first is not None and first.was_built:
                 self._match_first_call(layer, clone, is_held=True)
             else:
                 self._match(layer, clone, is_final=True)

@@ -3,9 +3,10 @@ import pytest
 from keras.layers import (Add, BatchNormalization, Dense, Input, InputLayer, Reshape,
                           Subtract, TimeDistributed)
 from keras.models import Model, Sequential, clone_model
+from keras_clone.check.gallery import ops
 
 from custom_objects import Holder, gelu
-from major_versions import chain
+from major_versions import KeepsShape, chain
 
 
 def with_a_layer_called_several_times():
@@ -29,6 +30,12 @@ def with_a_layer_of_a_wrapper():
 def with_a_layer_of_two_wrappers():
     shared, x = Dense(3), Input((3,), name='x')
     return Model(x, Holder([shared])(Holder([shared])(x)))
+
+
+def with_a_wrapped_layer_that_another_output_was_called_on_first():
+    shared, x, y = Dense(3), Input((1, 3), name='x'), Input((2, 3), name='y')
+    first = TimeDistributed(shared)(x)
+    return Model([y, x], [TimeDistributed(shared)(y), first])
 
 
 def with_a_layer_built_for_another_shape():
@@ -74,12 +81,35 @@ def with_a_sequential_not_built_yet():
 @pytest.mark.parametrize('build', [
     with_a_layer_called_several_times, with_a_layer_of_two_nested_models,
     with_a_layer_of_a_wrapper,
-    with_a_layer_of_two_wrappers, with_a_layer_built_for_another_shape,
+    with_a_layer_of_two_wrappers,
+    with_a_wrapped_layer_that_another_output_was_called_on_first,
+    with_a_layer_built_for_another_shape,
     with_a_nested_model_on_the_same_input, three_levels_deep_and_called_twice,
     sequential_with_an_input_layer, sequential_with_a_layer_twice,
     sequential_built_explicitly, with_a_sequential_not_built_yet])
 def test_clone_is_faithful(build, assert_faithful):
     assert_faithful(build)
+
+
+class TimesKernel(KeepsShape):
+    """Computes with a weight of a layer that it does not build."""
+
+    def __init__(self, dense, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = dense
+
+    def call(self, inputs):
+        return inputs * ops.sum(self.dense.kernel)
+
+
+@pytest.mark.parametrize('holder', [TimeDistributed, TimesKernel])
+def test_clone_has_a_layer_that_a_wrapper_has_built_in_another_model(
+        holder, assert_faithful):
+    def build():
+        shared, x = Dense(3), Input((2, 3))
+        TimeDistributed(shared)(Input((1, 3)))
+        return Model(x, holder(shared)(x))
+    assert_faithful(build, exact_ops=False)
 
 
 def test_guard_clone_has_the_input_that_is_an_output():
