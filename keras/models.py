@@ -604,7 +604,7 @@ class _Cloner(Cloner):
                 self._set_as_in(layer, clone, name, value, new)
         for each in filter(self.is_layer, parts):
             if each.built and id(each) in self.layer_map:
-                self.build_held(each, self.layer_map[id(each)], layer)
+                self.build_held(each, self.layer_map[id(each)])
 
     def _pair_created(self, layer, number):
         """Pairs what calls have created, and the user, or another call, has replaced
@@ -759,7 +759,7 @@ def _operands(x):
     if K.backend() == 'theano':
         return getattr(getattr(x, 'owner', None), 'inputs', [])
     if any(variable.is_input for variable in getattr(x, 'inputs', [])):
-        raise ValueError(_CANNOT_RECOMPUTE.format(x))
+        raise CannotCopy(_CANNOT_RECOMPUTE.format(x))
     return []
 
 
@@ -792,7 +792,7 @@ def _recompute(x, recomputed, replace):
         return clone_get_equiv([y for y, _ in replace], [x], copy_inputs=False,
                                copy_orphans=False, memo=dict(replace))[x]
     if _have_loop(recomputed):
-        raise ValueError(_CANNOT_RECOMPUTE.format(x))
+        raise CannotCopy(_CANNOT_RECOMPUTE.format(x))
     ops = set(getattr(y, 'op', y) for y in recomputed)
     return _copy_ops([op for op in ops if op.inputs or op.type in ('Const', 'NoOp')],
                      x, {id(tensor): other for tensor, other in replace})

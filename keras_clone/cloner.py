@@ -464,18 +464,21 @@ class Cloner:
             else:
                 with self._as_first_called(layer), contextlib.suppress(CannotCopy):
                     self._set_as_in(layer, clone, name, value, new)
+            # A wrapper of Keras builds the layer that it wraps, unless that is built.
+            is_wrapper = is_of_keras(type(layer)) and not first.was_built
+            wrapped = {*map(id, objects_in(value))} if is_wrapper else ()
             for each in old:
                 if id(each) in first.built and id(each) in self.layer_map:
-                    self.build_held(each, self.layer_map[id(each)], layer)
+                    build = self.build if id(each) in wrapped else self.build_held
+                    build(each, self.layer_map[id(each)])
 
-    def build_held(self, layer, clone, holder):
+    def build_held(self, layer, clone):
         """Builds a layer that was built before what holds it was called.
 
-        Its weights are copies if it is not known how the layer was built. A layer of
-        Keras builds what it holds, unless that is built already.
+        Its weights are copies if it is not known how the layer was built.
         """
         self.build(layer, clone)
-        if not (clone.built or is_of_keras(type(holder))):
+        if not clone.built:
             first = first_call_of(layer)
             if first is not None and first.was_built:
                 self._match_first_call(layer, clone, is_held=True)

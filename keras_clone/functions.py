@@ -41,7 +41,7 @@ def content_of(cell):
 
 
 def with_closure(function, contents):
-    """Returns a function with the plain data that its closure held at another time.
+    """Returns a function with what its closure held at another time.
 
     # Arguments
         function: a function.
@@ -52,7 +52,7 @@ def with_closure(function, contents):
     """
     cells = list(function.__closure__)
     for i, (cell, former) in enumerate(zip(cells, contents)):
-        if type(former) in ATOMS and content_of(cell) is not former:
+        if former is not cell and content_of(cell) is not former:
             cells[i], set_content = new_cell()
             set_content(former)
     if all(map(lambda x, y: x is y, cells, function.__closure__)):

@@ -157,6 +157,14 @@ def test_raises_if_a_clone_would_compute_with_weights_that_it_would_not_have():
         clone_model(model)
 
 
+def test_guard_clone_of_a_recurrent_model_with_a_function_of_its_gradients():
+    x = Input((2, 3))
+    model = Model(x, SimpleRNN(2)(x))
+    loss = K.sum(model.output)
+    model.gradients = K.function(model.inputs, K.gradients(loss, model.inputs))
+    assert_cloned(model, np.ones((1, 2, 3)))
+
+
 WEIGHTS = []
 
 

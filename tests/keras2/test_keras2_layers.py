@@ -110,22 +110,44 @@ def test_clone_has_its_own_activation_that_is_a_layer():
 
 # Functions whose closures change after the layer was called
 
-def slices_of(wrap):
-    x, size = Input((2, 6)), 2
-    parts = []
+def of_a_number(wrap=lambda layer: layer):
+    x, size, parts = Input((2, 6)), 2, []
     for i in range(3):
         parts.append(wrap(Lambda(lambda x: x[..., i * size:(i + 1) * size]))(x))
     return Model(x, parts)
 
 
-@pytest.mark.parametrize('wrap', [lambda layer: layer, TimeDistributed],
-                         ids=['lambda', 'wrapper'])
-def test_clone_computes_with_what_a_closure_held_when_it_was_called(wrap):
-    model = slices_of(wrap)
-    value = np.random.rand(3, 2, 6)
+def of_a_number_in_a_wrapper():
+    return of_a_number(TimeDistributed)
+
+
+def of_a_tuple():
+    x, parts = Input((2, 6)), []
+    for bounds in ((0, 2), (2, 6)):
+        parts.append(Lambda(lambda x: x[..., bounds[0]:bounds[1]])(x))
+    return Model(x, parts)
+
+
+def of_a_layer():
+    x = y = Input((2, 6))
+    for dense in [Dense(6), Dense(6)]:
+        y = Lambda(lambda y: y * K.sum(dense.kernel))(dense(y))
+    return Model(x, y)
+
+
+def of_a_tensor():
+    x = y = Input((2, 6))
+    y = Dense(6)(y)
+    y = Lambda(lambda x: x + y)(y)
+    return Model(x, y)
+
+
+@pytest.mark.parametrize('build', [
+    of_a_number, of_a_number_in_a_wrapper, of_a_tuple, of_a_layer, of_a_tensor])
+def test_clone_computes_with_what_a_closure_held_when_it_was_called(build):
+    model = build()
     for clone in (clone_model(model), clone_model(clone_model(model))):
-        np.testing.assert_allclose(clone.predict(value), model.predict(value),
-                                   rtol=1e-6)
+        assert_same_outputs(model, clone, np.random.rand(3, 2, 6))
 
 
 def test_guard_clone_computes_with_what_a_closure_held_at_the_call():
