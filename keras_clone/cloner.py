@@ -464,7 +464,7 @@ class Cloner:
             else:
                 with self._as_first_called(layer), contextlib.suppress(CannotCopy):
                     self._set_as_in(layer, clone, name, value, new)
-            # A wrapper of Keras builds the layer that it wraps, unless that is built.
+            # A wrapper of Keras builds the layer that it wraps, if it is not built.
             is_wrapper = is_of_keras(type(layer)) and not first.was_built
             wrapped = {*map(id, objects_in(value))} if is_wrapper else ()
             for each in old:

@@ -123,7 +123,7 @@ def of_a_number_in_a_wrapper():
 
 def of_a_tuple():
     x, parts = Input((2, 6)), []
-    for bounds in ((0, 2), (2, 6)):
+    for bounds in ((0, 3), (3, 6)):
         parts.append(Lambda(lambda x: x[..., bounds[0]:bounds[1]])(x))
     return Model(x, parts)
 
