@@ -22,6 +22,7 @@ from keras_clone.history import first_call_of
 from keras_clone.history import keep_number
 from keras_clone.history import number_of_call
 from keras_clone.recording import RECORD
+from keras_clone.recording import is_of_keras
 from keras_clone.walk import attributes_of
 
 from . import backend as K
@@ -261,6 +262,10 @@ class _Cloner(Cloner):
                 with in_global_state_of(first_call_of(layer)):
                     build(shape)
             clone.built = True
+
+    def builds_layers(self, layer):
+        # Such as `TimeDistributed` and `RNN`.
+        return is_of_keras(type(layer)) and type(layer).build is not Layer.build
 
     def finish(self):
         super().finish()

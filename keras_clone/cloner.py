@@ -464,13 +464,17 @@ class Cloner:
             else:
                 with self._as_first_called(layer), contextlib.suppress(CannotCopy):
                     self._set_as_in(layer, clone, name, value, new)
-            # A wrapper of Keras builds the layer that it wraps, if it is not built.
-            is_wrapper = is_of_keras(type(layer)) and not first.was_built
-            wrapped = {*map(id, objects_in(value))} if is_wrapper else ()
+            will_build = self.builds_layers(layer) and not first.was_built
+            wrapped = {*map(id, objects_in(value))} if will_build else ()
             for each in old:
                 if id(each) in first.built and id(each) in self.layer_map:
                     build = self.build if id(each) in wrapped else self.build_held
                     build(each, self.layer_map[id(each)])
+
+    def builds_layers(self, layer):
+        """Returns whether `build` of a layer builds those that it holds in attributes,
+        unless they are built already."""
+        return False
 
     def build_held(self, layer, clone):
         """Builds a layer that was built before what holds it was called.

@@ -1,7 +1,7 @@
 """Shared layers stay shared, and models of models are cloned at every depth."""
 import pytest
-from keras.layers import (Add, BatchNormalization, Dense, Input, InputLayer, Reshape,
-                          Subtract, TimeDistributed)
+from keras.layers import (Add, BatchNormalization, Dense, Input, InputLayer, Lambda,
+                          Reshape, Subtract, TimeDistributed)
 from keras.models import Model, Sequential, clone_model
 from keras_clone.check.gallery import ops
 
@@ -102,7 +102,10 @@ class TimesKernel(KeepsShape):
         return inputs * ops.sum(self.dense.kernel)
 
 
-@pytest.mark.parametrize('holder', [TimeDistributed, TimesKernel])
+@pytest.mark.parametrize('holder', [
+    TimeDistributed, TimesKernel, lambda dense: Lambda(
+        lambda x, dense: x * ops.sum(dense.kernel), arguments={'dense': dense})],
+    ids=['wrapper', 'own layer', 'lambda'])
 def test_clone_has_a_layer_that_a_wrapper_has_built_in_another_model(
         holder, assert_faithful):
     def build():
