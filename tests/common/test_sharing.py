@@ -6,7 +6,7 @@ from keras.models import Model, Sequential, clone_model
 from keras_clone.check.gallery import ops
 
 from custom_objects import Holder, gelu
-from major_versions import KeepsShape, chain
+from major_versions import IS_KERAS2, KeepsShape, chain
 
 
 def with_a_layer_called_several_times():
@@ -112,7 +112,9 @@ def test_clone_has_a_layer_that_a_wrapper_has_built_in_another_model(
         shared, x = Dense(3), Input((2, 3))
         TimeDistributed(shared)(Input((1, 3)))
         return Model(x, holder(shared)(x))
-    assert_faithful(build, exact_ops=False)
+    # Otherwise, Keras 2 does not tell how it was built: its weights are copies.
+    are_drawn = holder is TimeDistributed or not IS_KERAS2
+    assert_faithful(build, exact_ops=False, fresh_weights=are_drawn)
 
 
 def test_guard_clone_has_the_input_that_is_an_output():
