@@ -535,7 +535,7 @@ class _Cloner(Cloner):
             found.update(more)
             nodes += more
         self.called_layers.update(id(node.outbound_layer) for node in nodes)
-        # `in_call_order` begins with the last one.
+        # As they were called: `in_call_order` begins with the last in the list.
         nodes.sort(key=lambda node: number_of_call(node) or 0, reverse=True)
         for node in in_call_order(
                 nodes, lambda node: node.outbound_layer, self._parents):
@@ -754,7 +754,7 @@ def _operands(x):
         A list of tensors and of ops without outputs.
 
     # Raises
-        ValueError: if `x` depends on an input and the backend does not expose its
+        CannotCopy: if `x` depends on an input and the backend does not expose its
             operands.
     """
     if K.backend() == 'tensorflow':
@@ -788,7 +788,7 @@ def _recompute(x, recomputed, replace):
         A tensor of the shape of `x`.
 
     # Raises
-        ValueError: if `x` depends on a loop of TensorFlow 1, which is a cycle of
+        CannotCopy: if `x` depends on a loop of TensorFlow 1, which is a cycle of
             ops.
     """
     if K.backend() == 'theano':

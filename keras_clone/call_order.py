@@ -11,7 +11,7 @@ def in_call_order(nodes, layer_of, parents_of):
     is farther from the outputs.
 
     # Arguments
-        nodes: list of the nodes of a network.
+        nodes: list of the nodes of a network. The search begins with the last one.
         layer_of: function that returns the layer whose call created a node.
         parents_of: function that returns the nodes that a node depends on.
 

@@ -72,7 +72,8 @@ class Cloner:
       `is_tensor`, `renewed_class` (each new layer gets a new one, from its config),
       `copied_classes` (of objects that no two models share, e.g. regularizers);
     - of a layer: `is_graph`, `attributes`, `own_state`, `set_flags`,
-      `set_attribute`, `tracked`, `new_layer`, `build`, `finish_layer`;
+      `set_attribute`, `tracked`, `new_layer`, `build`, `builds_layers`,
+      `finish_layer`;
     - of a variable: `new_state`, `signature`; of a tensor: `tensor`, `has_clone`;
     - `layers_within` (a model) and `custom_object_scope`; `computes_anew`, whether a
       model computes with what its layers hold now, not with what they held when
