@@ -473,8 +473,8 @@ class Cloner:
                     build(each, self.layer_map[id(each)])
 
     def builds_layers(self, layer):
-        """Returns whether `build` of a layer builds those that it holds in attributes,
-        unless they are built already."""
+        """Returns whether `build` of a layer builds those in its attributes, unless
+        they are built already."""
         return False
 
     def build_held(self, layer, clone):
