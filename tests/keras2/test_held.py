@@ -119,6 +119,11 @@ def test_clone_of_layers_that_were_built_before_they_were_called(make):
     assert_cloned(chain(make, shape=(4, 3))(), np.ones((2, 4, 3)))
 
 
+def test_clone_has_the_names_of_weights_that_are_in_no_name_scope():
+    clone = clone_model(chain(lambda: Calls(built(Dense(3), 3)))())
+    assert 'kernel' in clone.layers[-1].held.kernel.name
+
+
 @pytest.mark.parametrize('make', [
     lambda: TimeDistributed(Dense(3)),
     lambda: Bidirectional(SimpleRNN(3, return_sequences=True))],

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from keras import activations
 from keras import backend as K
-from keras.layers import LSTM, Activation, Dense, Input, Layer, TimeDistributed
+from keras.layers import (LSTM, RNN, Activation, Dense, Input, Layer, SimpleRNNCell,
+                          TimeDistributed)
 from keras.models import Model, Sequential, clone_model
 
 from custom_objects import Holds, Times
@@ -359,3 +360,11 @@ def test_each_call_in_a_clone_computes_with_the_numpy_number_set_then(factors):
         times.factor = factor + number
         y = times(y)
     assert_cloned(Model(x, Dense(2)(y)), ONES)
+
+
+def test_clone_calls_layers_in_the_order_of_the_original_calls():
+    cell, x, y = SimpleRNNCell(2), Input((4, 3)), Input((4, 3))
+    first = RNN(cell)(x)
+    second = RNN(cell)(y)  # It creates the weights of the cell again.
+    value = np.random.rand(2, 2, 4, 3)
+    assert_cloned(Model([y, x], [second, first]), [*value])
