@@ -32,7 +32,7 @@ def with_a_layer_of_two_wrappers():
     return Model(x, Holder([shared])(Holder([shared])(x)))
 
 
-def with_a_wrapped_layer_that_another_output_was_called_on_first():
+def with_wrappers_of_a_layer_called_in_another_order_than_the_outputs():
     shared, x, y = Dense(3), Input((1, 3), name='x'), Input((2, 3), name='y')
     first = TimeDistributed(shared)(x)
     return Model([y, x], [TimeDistributed(shared)(y), first])
@@ -82,7 +82,7 @@ def with_a_sequential_not_built_yet():
     with_a_layer_called_several_times, with_a_layer_of_two_nested_models,
     with_a_layer_of_a_wrapper,
     with_a_layer_of_two_wrappers,
-    with_a_wrapped_layer_that_another_output_was_called_on_first,
+    with_wrappers_of_a_layer_called_in_another_order_than_the_outputs,
     with_a_layer_built_for_another_shape,
     with_a_nested_model_on_the_same_input, three_levels_deep_and_called_twice,
     sequential_with_an_input_layer, sequential_with_a_layer_twice,
