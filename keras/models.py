@@ -23,6 +23,8 @@ from keras_clone.history import keep_number
 from keras_clone.history import number_of_call
 from keras_clone.recording import RECORD
 from keras_clone.recording import is_of_keras
+from keras_clone.recording import own_record
+from keras_clone.recording import record_of
 from keras_clone.walk import attributes_of
 
 from . import backend as K
@@ -131,6 +133,7 @@ def _cloned(model, input_tensors):
     if input_tensors is None:  # Other tensors may need other shapes.
         cloner.check()
     cloner.copy_unreachable_values(clone)
+    cloner.keep_numbers()
     return clone
 
 
@@ -254,14 +257,18 @@ class _Cloner(Cloner):
         super().adopt(layer, clone)
 
     def build(self, layer, clone, is_called=True):
-        if layer.built and not clone.built and layer._inbound_nodes:
+        shape = _build_shape_of(layer)
+        if layer.built and not clone.built and shape is not None:
             # On TensorFlow 2, Keras builds layers in a graph of its own.
             build = getattr(K, 'symbolic', lambda function: function)(clone.build)
-            shape, scope = layer.get_input_shape_at(0), K.name_scope(clone.name)
-            with self.naming_build_errors(layer), scope:
+            with self.naming_build_errors(layer), K.name_scope(clone.name):
                 with in_global_state_of(first_call_of(layer)):
                     build(shape)
-            clone.built = True
+            clone.built, own_record(clone).build_shape = True, shape
+
+    def number_of_build(self, layer):
+        number = next(map(number_of_call, layer._inbound_nodes), None)
+        return super().number_of_build(layer) if number is None else number
 
     def builds_layers(self, layer):
         # Such as `TimeDistributed` and `RNN`.
@@ -534,11 +541,17 @@ class _Cloner(Cloner):
             more = [each for each in self._parents(node) if each not in found]
             found.update(more)
             nodes += more
-        self.called_layers.update(id(node.outbound_layer) for node in nodes)
         # As they were called: `in_call_order` begins with the last in the list.
         nodes.sort(key=lambda node: number_of_call(node) or 0, reverse=True)
+        layers = {id(node.outbound_layer): node.outbound_layer for node in nodes}
+        networks = [(_number_of_last_call(layer), layer) for layer in layers.values()
+                    if self.is_graph(layer)]
+        networks.sort(key=lambda pair: pair[0], reverse=True)
         for node in in_call_order(
                 nodes, lambda node: node.outbound_layer, self._parents):
+            # A nested model is cloned where it was created: it calls layers, too.
+            while networks and networks[-1][0] < (number_of_call(node) or 0):
+                self.layer(networks.pop()[1])
             self._clone_node(node)
 
     def _parents(self, node):
@@ -838,6 +851,20 @@ def _copy_ops(ops, x, replace):
                       for y in _control_inputs(op) if is_outside(y))
     with x.graph.as_default():
         return tf.graph_util.import_graph_def(nodes, inputs, [x.name])[0]
+
+
+def _number_of_last_call(network):
+    """Returns the number of the last call in a graph network, which was created
+    after it."""
+    depths = network._nodes_by_depth.values()
+    return max(number_of_call(node) or 0 for nodes in depths for node in nodes)
+
+
+def _build_shape_of(layer):
+    """Returns the input shape that a layer was built with; None if not known."""
+    if layer._inbound_nodes:
+        return layer.get_input_shape_at(0)
+    return getattr(record_of(layer), 'build_shape', None)
 
 
 def _call_inputs(node):

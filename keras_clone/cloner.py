@@ -18,6 +18,7 @@ import contextlib
 import copy
 import functools
 import inspect
+import math
 import textwrap
 import types
 import weakref
@@ -51,8 +52,9 @@ from keras_clone.recording import arguments_of
 from keras_clone.recording import is_of_keras
 from keras_clone.recording import keep
 from keras_clone.recording import number_of
+from keras_clone.recording import numbers
+from keras_clone.recording import own_record
 from keras_clone.recording import parameters_of
-from keras_clone.recording import record_numbers
 from keras_clone.recording import record_of
 from keras_clone.settings import Settings
 from keras_clone.settings import setting_of
@@ -91,7 +93,6 @@ class Cloner:
         self.pairs = []  # (layer, clone), in the order of their creation.
         # {id of a variable or other state: its counterpart}, and both as pairs.
         self.state_map, self.state_pairs = {}, []
-        self.called_layers = set()  # The ids of layers that the clone calls.
         self._clones = set()  # The ids of all clones.
         self._counterparts = set()  # The ids of all counterparts of state.
         self._pending = set()  # The ids of layers that are being created.
@@ -106,7 +107,8 @@ class Cloner:
         # {id of an object that was copied as it had been when a layer was first
         # called: it, and the attributes that it had when the last one was}.
         self._former = {}
-        self._start = next(record_numbers)
+        self._start = next(numbers)
+        self._replayed_number = 0  # That of the constructor that is called again.
         self._walk = Walk(self._is_replaced, self._replacement, self._is_copied,
                           self.parts_of)
 
@@ -238,12 +240,16 @@ class Cloner:
 
     def _arguments(self, layer):
         """Returns what the constructor of a clone is called with."""
-        arguments = arguments_of(layer)
-        for function, held in arguments.closures:
-            former = with_closure(function, held)
-            if former is not function:
-                self._functions[id(function)] = function, self.value(former)
-        return self.value(arguments.args), self.value(arguments.kwargs)
+        arguments, number = arguments_of(layer), self._replayed_number
+        self._replayed_number = number_of(layer, 0)
+        try:
+            for function, held in arguments.closures:
+                former = with_closure(function, held)
+                if former is not function:
+                    self._functions[id(function)] = function, self.value(former)
+            return self.value(arguments.args), self.value(arguments.kwargs)
+        finally:
+            self._replayed_number = number
 
     @contextlib.contextmanager
     def _as_first_called(self, layer):
@@ -370,6 +376,20 @@ class Cloner:
             if first is not None and new is not None and is_as_called:
                 new.correspond(first, {id(self.layer_map.get(each))
                                        for each in first.built})
+
+    def keep_numbers(self):
+        """Records that the clones were created and built in the originals' order.
+
+        Called at the end, because `_replacement` recognizes clones by their numbers.
+        """
+        for layer, clone in self.pairs:
+            if record_of(clone):
+                own_record(clone).number = number_of(layer, 0)
+                own_record(clone).number_of_build = self.number_of_build(layer)
+
+    def number_of_build(self, layer):
+        """Returns the number of the call of `build`; infinity if it is not known."""
+        return getattr(record_of(layer), 'number_of_build', math.inf)
 
     def _counterparts_of(self, objects):
         """Returns the `objects` of a `FirstCall`, as the clone of the layer has
@@ -860,9 +880,8 @@ class Cloner:
         if not self.is_layer(value):
             return self.state(value)
         clone = self.layer(value)
-        if id(value) in self.called_layers:
-            # In the original, the layer was called, so that its weights exist.
-            self.build(value, clone)
+        if self.number_of_build(value) < self._replayed_number:
+            self.build(value, clone)  # The constructor may use its weights.
         return clone
 
 

@@ -5,7 +5,6 @@ Keras 2, the graph of each call is computed with what was set at that time.
 """
 import contextlib
 import functools
-import itertools
 import threading
 import types
 from collections import namedtuple
@@ -31,6 +30,7 @@ from keras_clone.recording import checksum_of
 from keras_clone.recording import is_large
 from keras_clone.recording import is_of_keras
 from keras_clone.recording import is_recorded
+from keras_clone.recording import numbers
 from keras_clone.recording import own_record
 from keras_clone.recording import record_of
 from keras_clone.walk import attributes_of
@@ -40,7 +40,6 @@ from keras_clone.walk import parts_of
 NUMBER = '_clone_number'  # The only attribute that is set on nodes.
 _LONG = 1000  # Nested containers with more items are not searched at a call.
 _MANY = 200  # More objects that only functions hold are not searched, either.
-_call_numbers = itertools.count()
 
 Change = namedtuple('Change', 'call is_by_user attributes')
 Change.__doc__ = """Attributes of a layer that have changed.
@@ -303,7 +302,7 @@ class _Call:
 
     def __enter__(self):
         if not calls.depth:
-            calls.number = next(_call_numbers)
+            calls.number = next(numbers)
         self._kept = self._history.before_call(self._layer)
         calls.depth += 1
 

@@ -7,6 +7,7 @@ import copy
 import functools
 import inspect
 import itertools
+import math
 import weakref
 import zlib
 import numpy as np
@@ -14,7 +15,7 @@ from keras_clone.containers import copied
 from keras_clone.global_state import global_state
 RECORD = '_clone_record'  # The only attribute that is set on layers.
 _LARGE = 2 ** 16  # Bytes. Larger arrays are not kept alive.
-record_numbers = itertools.count()
+numbers = itertools.count()  # Of constructors and calls, in their order.
 
 
 class Record:
@@ -32,19 +33,25 @@ class Record:
         owner: the `id` of the layer whose calls are kept: `copy.copy` of a layer has
             the same `Record`.
         first_call: its `FirstCall`, or None.
-        number: the records are numbered in the order in which they were made.
+        number: that of the call of the constructor; see `numbers`.
+        number_of_build: that of the call of `build`; infinite if it is not known or,
+            on Keras 2, if a node of the layer tells.
+        build_shape: the input shape that a clone was built with that is not called,
+            on Keras 2, or None.
     """
 
     __slots__ = ('args', 'kwargs', 'unknown', 'global_state', 'state_at_build',
-                 'closures', 'owner', 'first_call', 'number')
+                 'closures', 'owner', 'first_call', 'number', 'number_of_build',
+                 'build_shape')
 
     def __init__(self, args=None, kwargs=None, global_state=(), state_at_build=(),
-                 closures=(), owner=None):
+                 closures=(), owner=None, number_of_build=math.inf):
         self.args, self.kwargs, self.unknown = args, kwargs, ''
         self.global_state, self.state_at_build = global_state, state_at_build
         self.closures = closures
         self.owner, self.first_call = owner, None
-        self.number = next(record_numbers)
+        self.number, self.number_of_build = next(numbers), number_of_build
+        self.build_shape = None
 
     def __deepcopy__(self, memo):
         known = dict(memo)  # `memo` must not get what is copied only in part.
@@ -53,7 +60,8 @@ class Record:
         except Exception:
             return None
         memo.update(known)
-        return Record(args, kwargs, self.global_state, self.state_at_build)
+        return Record(args, kwargs, self.global_state, self.state_at_build,
+                      number_of_build=self.number_of_build)
 
     def __reduce__(self):
         return type(None), ()  # A pickle must not depend on this package.
@@ -134,7 +142,8 @@ def own_record(layer):
     known = record_of(layer) or Record()
     if known.owner != id(layer):
         known = Record(known.args, known.kwargs, known.global_state,
-                       known.state_at_build, known.closures, id(layer))
+                       known.state_at_build, known.closures, id(layer),
+                       known.number_of_build)
         # Not `setattr`, which may be the user's or may track the value.
         vars(layer)[RECORD] = known
     return known

@@ -1,7 +1,7 @@
 """Shared layers stay shared, and models of models are cloned at every depth."""
 import pytest
-from keras.layers import (Add, BatchNormalization, Dense, Input, InputLayer, Lambda,
-                          Reshape, Subtract, TimeDistributed)
+from keras.layers import (LSTM, Add, BatchNormalization, Bidirectional, Dense, Input,
+                          InputLayer, Lambda, Reshape, Subtract, TimeDistributed)
 from keras.models import Model, Sequential, clone_model
 from keras_clone.check.gallery import ops
 
@@ -115,6 +115,101 @@ def test_clone_has_a_layer_that_a_wrapper_has_built_in_another_model(
     # Otherwise, Keras 2 does not tell how it was built: its weights are copies.
     are_drawn = holder is TimeDistributed or not IS_KERAS2
     assert_faithful(build, exact_ops=False, fresh_weights=are_drawn)
+
+
+class TimesKernelOfConstructor(TimesKernel):
+    """Its constructor needs the weights of the layer that it is passed."""
+
+    def __init__(self, dense, **kwargs):
+        super().__init__(dense, **kwargs)
+        self.kernel = dense.kernel
+
+    def call(self, inputs):
+        return inputs * ops.sum(self.kernel)
+
+
+def of_a_layer_called_before():
+    dense, x = Dense(3), Input((3,), name='x')
+    hidden = dense(x)
+    return Model(x, Dense(2)(TimesKernelOfConstructor(dense)(hidden)))
+
+
+def of_a_layer_called_before_on_another_input():
+    dense, x, y = Dense(3), Input((3,), name='x'), Input((2,), name='y')
+    hidden = dense(x)
+    return Model([x, y], [Dense(2)(TimesKernelOfConstructor(dense)(y)), hidden])
+
+
+def of_a_layer_of_a_model_called_later():
+    dense, x = Dense(3), Input((3,), name='x')
+    inner = chain(lambda: dense)()
+    return Model(x, inner(TimesKernelOfConstructor(dense)(x)))
+
+
+def of_a_layer_before_it_in_a_sequential():
+    dense = Dense(3)
+    model = Sequential([InputLayer((3,)), dense])
+    model.add(TimesKernelOfConstructor(dense))
+    return model
+
+
+def of_a_layer_called_in_another_model():
+    dense, x = Dense(3), Input((2,), name='x')
+    dense(Input((3,)))
+    return Model(x, Dense(2)(TimesKernelOfConstructor(dense)(x)))
+
+
+@pytest.mark.parametrize('build', [
+    of_a_layer_called_before, of_a_layer_called_before_on_another_input,
+    of_a_layer_of_a_model_called_later, of_a_layer_before_it_in_a_sequential,
+    of_a_layer_called_in_another_model])
+def test_constructor_of_a_clone_is_passed_a_layer_that_is_built(
+        build, assert_faithful):
+    # The call in another model is not repeated.
+    is_repeated = build is not of_a_layer_called_in_another_model
+    assert_faithful(build, exact_ops=is_repeated)
+
+
+def in_order(*steps):
+    """Returns a function that builds a model of a recurrent layer.
+
+    # Arguments
+        steps: what the user does in turn. `layer`, `wrapper` or `inner` calls it;
+            `create wrapper` or `create inner` creates a wrapper or a model of it.
+    """
+    def build():
+        x, layer = Input((4, 3), name='x'), LSTM(2, return_sequences=True)
+        called, outputs = {'layer': layer}, []
+        for step in steps:
+            if step == 'create wrapper':
+                called['wrapper'] = Bidirectional(layer)
+            elif step == 'create inner':
+                inner_x = Input((4, 3))
+                called['inner'] = Model(inner_x, layer(inner_x))
+            else:
+                outputs.append(called[step](x))
+        return Model(x, outputs)
+    return build
+
+
+ORDERS = {
+    'wrapper first': in_order('create wrapper', 'wrapper', 'layer'),
+    'built before wrapped': in_order('layer', 'create wrapper', 'wrapper'),
+    'model called last': in_order(
+        'create wrapper', 'create inner', 'wrapper', 'inner'),
+    'model created last': in_order(
+        'create wrapper', 'wrapper', 'create inner', 'inner'),
+    'model created first': in_order(
+        'create inner', 'create wrapper', 'wrapper', 'inner'),
+}
+if IS_KERAS2:  # On Keras 3, the paths of the weights differ.
+    ORDERS['layer first'] = in_order('create wrapper', 'layer', 'wrapper')
+
+
+@pytest.mark.parametrize('build', ORDERS.values(), ids=ORDERS)
+def test_wrapper_of_a_clone_is_created_and_called_in_the_same_order(
+        build, assert_faithful):
+    assert_faithful(build)
 
 
 def test_guard_clone_has_the_input_that_is_an_output():

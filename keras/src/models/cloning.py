@@ -28,6 +28,7 @@ from keras_clone.global_state import setting
 from keras_clone.history import History
 from keras_clone.history import calls
 from keras_clone.recording import RECORD
+from keras_clone.recording import numbers
 from keras_clone.recording import own_record
 from keras_clone.recording import record
 from keras_clone.recording import record_of
@@ -160,6 +161,7 @@ def clone_model(
         cloner.check()
     cloner.copy_unreachable_values(clone)
     cloner.compile_all()
+    cloner.keep_numbers()
     cache.update(cloner.layer_map)
     return clone
 
@@ -502,7 +504,6 @@ class _Cloner(Cloner):
     def _model(self, model, input_tensors=None, call_function=None):
         if not isinstance(model, Model):
             return self.created(model)
-        self.called_layers.update(map(id, model.layers))
         if isinstance(model, Sequential):
             return self._sequential(model, input_tensors)
         if isinstance(model, Functional):
@@ -789,7 +790,8 @@ def _open_name_scope(self):
     scopes = get_global_attribute("name_scope_stack")
     is_nested = bool(scopes) and scopes[-1].caller is self
     if not (self.built or is_nested):
-        own_record(self).state_at_build = global_state()
+        own = own_record(self)
+        own.state_at_build, own.number_of_build = global_state(), next(numbers)
     return _released_open_name_scope(self)
 
 
