@@ -6,7 +6,7 @@ from keras.models import Model, Sequential, clone_model
 from keras_clone.check.gallery import ops
 
 from custom_objects import Holder, gelu
-from major_versions import IS_KERAS2, KeepsShape, chain
+from major_versions import IS_KERAS2, ONES, KeepsShape, assert_cloned, chain
 
 
 def with_a_layer_called_several_times():
@@ -210,6 +210,20 @@ if IS_KERAS2:  # On Keras 3, the paths of the weights differ.
 def test_wrapper_of_a_clone_is_created_and_called_in_the_same_order(
         build, assert_faithful):
     assert_faithful(build)
+
+
+def test_guard_clone_of_a_model_that_is_called_again_on_the_same_tensor():
+    inner, x = chain(lambda: Dense(3))(), Input((3,))
+    y = inner(inner(x))
+    assert_cloned(Model(x, [y, inner(x)]))
+
+
+def test_guard_clone_of_models_that_are_called_again_on_the_same_tensors():
+    to_b, to_a = chain(lambda: Dense(3))(), chain(lambda: Dense(3))()
+    a, b = Input((3,)), Input((3,))
+    outputs = [to_a(to_b(a)), to_b(to_a(b))]
+    to_b(a), to_a(b)
+    assert_cloned(Model([a, b], outputs), [ONES, ONES])
 
 
 def test_guard_clone_has_the_input_that_is_an_output():
