@@ -108,6 +108,18 @@ def test_clone_has_the_weights_in_order_if_the_user_replaces_a_layer():
     assert_cloned(chain(lambda: model)())
 
 
+@pytest.mark.parametrize('is_called_first', [True, False])
+def test_clone_tracks_a_layer_that_was_replaced_and_is_called_itself(
+        is_called_first, assert_faithful):
+    def build():
+        x, former = keras.Input((2, 3)), layers.Dense(3)
+        wrapper = layers.TimeDistributed(former)
+        wrapper.layer = layers.Dense(3)
+        calls = [former, wrapper] if is_called_first else [wrapper, former]
+        return keras.Model(x, calls[1](calls[0](x)))
+    assert_faithful(build)
+
+
 class HeldTwice(layers.Layer):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)

@@ -479,12 +479,13 @@ class _Cloner(Cloner):
                 self.layer_map.get(id(each), self.state_map.get(id(each)))
                 for each in tracked
             ]
-            # What was replaced is still tracked by the original.
+            # What was replaced is still tracked by the original, and has a
+            # counterpart if another layer uses it.
             old[name] = [each for each in mapped if each is not None]
         ids = [
             {*map(id, itertools.chain(*each.values()))} for each in (old, new)
         ]
-        if ids[0] == ids[1]:
+        if ids[0] >= ids[1]:
             for name, tracked in new.items():
                 tracked[:] = old[name]
                 clone._tracker.stored_ids[name] = {*map(id, tracked)}
