@@ -543,16 +543,21 @@ class _Cloner(Cloner):
             nodes += more
         # As they were called: `in_call_order` begins with the last in the list.
         nodes.sort(key=lambda node: number_of_call(node) or 0, reverse=True)
-        layers = {id(node.outbound_layer): node.outbound_layer for node in nodes}
-        networks = [(_number_of_last_call(layer), layer) for layer in layers.values()
-                    if self.is_graph(layer)]
-        networks.sort(key=lambda pair: pair[0], reverse=True)
+        networks = self._networks_of(nodes)
         for node in in_call_order(
                 nodes, lambda node: node.outbound_layer, self._parents):
             # A nested model is cloned where it was created: it calls layers, too.
             while networks and networks[-1][0] < (number_of_call(node) or 0):
                 self.layer(networks.pop()[1])
             self._clone_node(node)
+
+    def _networks_of(self, nodes):
+        """Returns the nested models that `nodes` are calls of, as a list of tuples
+        (number of their last call, model): that which was created first is last."""
+        layers = {id(node.outbound_layer): node.outbound_layer for node in nodes}
+        networks = [(_number_of_last_call(layer), layer) for layer in layers.values()
+                    if self.is_graph(layer)]
+        return sorted(networks, key=lambda pair: pair[0], reverse=True)
 
     def _parents(self, node):
         """Returns the nodes whose outputs a node was called with."""
@@ -853,8 +858,8 @@ def _copy_ops(ops, x, replace):
 
 
 def _number_of_last_call(network):
-    """Returns the number of the last call in a graph network, which was created
-    after it."""
+    """Returns the number of the last call inside a graph network: the network was
+    created after it."""
     depths = network._nodes_by_depth.values()
     return max(number_of_call(node) or 0 for nodes in depths for node in nodes)
 

@@ -49,10 +49,10 @@ from keras_clone.history import keep_first_call_with
 from keras_clone.history import own_array
 from keras_clone.recording import NotKnown
 from keras_clone.recording import arguments_of
+from keras_clone.recording import call_numbers
 from keras_clone.recording import is_of_keras
 from keras_clone.recording import keep
 from keras_clone.recording import number_of
-from keras_clone.recording import numbers
 from keras_clone.recording import own_record
 from keras_clone.recording import parameters_of
 from keras_clone.recording import record_of
@@ -107,7 +107,7 @@ class Cloner:
         # {id of an object that was copied as it had been when a layer was first
         # called: it, and the attributes that it had when the last one was}.
         self._former = {}
-        self._start = next(numbers)
+        self._start = next(call_numbers)
         self._replayed_number = 0  # That of the constructor that is called again.
         self._walk = Walk(self._is_replaced, self._replacement, self._is_copied,
                           self.parts_of)

@@ -26,11 +26,11 @@ from keras_clone.functions import content_of
 from keras_clone.global_state import global_state
 from keras_clone.recording import LargeArray
 from keras_clone.recording import NotKnown
+from keras_clone.recording import call_numbers
 from keras_clone.recording import checksum_of
 from keras_clone.recording import is_large
 from keras_clone.recording import is_of_keras
 from keras_clone.recording import is_recorded
-from keras_clone.recording import numbers
 from keras_clone.recording import own_record
 from keras_clone.recording import record_of
 from keras_clone.walk import attributes_of
@@ -302,7 +302,7 @@ class _Call:
 
     def __enter__(self):
         if not calls.depth:
-            calls.number = next(numbers)
+            calls.number = next(call_numbers)
         self._kept = self._history.before_call(self._layer)
         calls.depth += 1
 

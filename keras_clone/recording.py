@@ -15,7 +15,8 @@ from keras_clone.containers import copied
 from keras_clone.global_state import global_state
 RECORD = '_clone_record'  # The only attribute that is set on layers.
 _LARGE = 2 ** 16  # Bytes. Larger arrays are not kept alive.
-numbers = itertools.count()  # Of constructors and calls, in their order.
+# Constructors, calls of `build` (Keras 3) and calls of layers share it.
+call_numbers = itertools.count()
 
 
 class Record:
@@ -33,11 +34,11 @@ class Record:
         owner: the `id` of the layer whose calls are kept: `copy.copy` of a layer has
             the same `Record`.
         first_call: its `FirstCall`, or None.
-        number: that of the call of the constructor; see `numbers`.
+        number: that of the call of the constructor; see `call_numbers`.
         number_of_build: that of the call of `build`; infinite if it is not known or,
-            on Keras 2, if a node of the layer tells.
-        build_shape: the input shape that a clone was built with that is not called,
-            on Keras 2, or None.
+            on Keras 2, if the first node of the layer has it.
+        build_shape: on Keras 2, the input shape with which a clone was built that
+            has no node, or None.
     """
 
     __slots__ = ('args', 'kwargs', 'unknown', 'global_state', 'state_at_build',
@@ -50,7 +51,7 @@ class Record:
         self.global_state, self.state_at_build = global_state, state_at_build
         self.closures = closures
         self.owner, self.first_call = owner, None
-        self.number, self.number_of_build = next(numbers), number_of_build
+        self.number, self.number_of_build = next(call_numbers), number_of_build
         self.build_shape = None
 
     def __deepcopy__(self, memo):

@@ -1,8 +1,11 @@
 """Shared layers stay shared, and models of models are cloned at every depth."""
+import types
+
 import pytest
 from keras.layers import (LSTM, Add, BatchNormalization, Bidirectional, Dense, Input,
                           InputLayer, Lambda, Reshape, Subtract, TimeDistributed)
 from keras.models import Model, Sequential, clone_model
+from keras_clone.call_order import in_call_order
 from keras_clone.check.gallery import ops
 
 from custom_objects import Holder, gelu
@@ -224,6 +227,13 @@ def test_guard_clone_of_models_that_are_called_again_on_the_same_tensors():
     outputs = [to_a(to_b(a)), to_b(to_a(b))]
     to_b(a), to_a(b)
     assert_cloned(Model([a, b], outputs), [ONES, ONES])
+
+
+def test_order_of_calls_ends_if_a_call_needs_a_later_one_of_its_layer():
+    layer = types.SimpleNamespace(_inbound_nodes=['first', 'second'])
+    parents = {'first': ['second'], 'second': []}
+    ordered = in_call_order(['first', 'second'], lambda node: layer, parents.get)
+    assert sorted(ordered) == ['first', 'second']
 
 
 def test_guard_clone_has_the_input_that_is_an_output():

@@ -28,7 +28,7 @@ from keras_clone.global_state import setting
 from keras_clone.history import History
 from keras_clone.history import calls
 from keras_clone.recording import RECORD
-from keras_clone.recording import numbers
+from keras_clone.recording import call_numbers
 from keras_clone.recording import own_record
 from keras_clone.recording import record
 from keras_clone.recording import record_of
@@ -792,7 +792,7 @@ def _open_name_scope(self):
     is_nested = bool(scopes) and scopes[-1].caller is self
     if not (self.built or is_nested):
         own = own_record(self)
-        own.state_at_build, own.number_of_build = global_state(), next(numbers)
+        own.state_at_build, own.number_of_build = global_state(), next(call_numbers)
     return _released_open_name_scope(self)
 
 
