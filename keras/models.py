@@ -565,8 +565,9 @@ class _Cloner(Cloner):
         tensors = list(node.input_tensors) if node.inbound_layers else []
         if node.arguments:
             tensors += filter(self.is_tensor, self._walk.leaves_in(node.arguments))
-        return [_node_before(x, node) for x in tensors if id(x) not in
-                self.tensor_map and hasattr(x, '_keras_history')]
+        histories = [x._keras_history for x in tensors if id(x) not in
+                     self.tensor_map and hasattr(x, '_keras_history')]
+        return [layer._inbound_nodes[index] for layer, index, _ in histories]
 
     def _clone_node(self, node):
         if self._is_cloned(node):
@@ -862,19 +863,6 @@ def _number_of_last_call(network):
     created after it."""
     depths = network._nodes_by_depth.values()
     return max(number_of_call(node) or 0 for nodes in depths for node in nodes)
-
-
-def _node_before(x, node):
-    """Returns the node whose output a tensor was when `node` was created.
-
-    A model that is called on a tensor again returns the same output as before, whose
-    history is then that of the last call.
-    """
-    layer, index, _ = x._keras_history
-    calls, number = layer._inbound_nodes, number_of_call(node) or 0
-    return next((each for each in reversed(calls[:index + 1])
-                 if (number_of_call(each) or 0) <= number and
-                 any(output is x for output in each.output_tensors)), calls[index])
 
 
 def _build_shape_of(layer):

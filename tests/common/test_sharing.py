@@ -2,8 +2,9 @@
 import types
 
 import pytest
-from keras.layers import (LSTM, Add, BatchNormalization, Bidirectional, Dense, Input,
-                          InputLayer, Lambda, Reshape, Subtract, TimeDistributed)
+from keras.layers import (Add, BatchNormalization, Bidirectional, Dense, Input,
+                          InputLayer, Lambda, Reshape, SimpleRNN, Subtract,
+                          TimeDistributed)
 from keras.models import Model, Sequential, clone_model
 from keras_clone.call_order import in_call_order
 from keras_clone.check.gallery import ops
@@ -181,7 +182,7 @@ def in_order(*steps):
             `create wrapper` or `create inner` creates a wrapper or a model of it.
     """
     def build():
-        x, layer = Input((4, 3), name='x'), LSTM(2, return_sequences=True)
+        x, layer = Input((4, 3), name='x'), SimpleRNN(2, return_sequences=True)
         called, outputs = {'layer': layer}, []
         for step in steps:
             if step == 'create wrapper':
