@@ -521,15 +521,16 @@ class Cloner:
         former = {} if is_final else self._after_first_call(layer)
         for name, value, reaches, old in self._held_by(layer):
             new = current.get(name, MISSING)
+            if not (old or is_final) or new is value and not reaches:
+                continue
             if name in former and is_changed(former[name], value):
                 continue  # Before a later call, or at the end.
-            if (old or is_final) and (reaches or new is not value):
-                is_right = self.corresponds(value, old, new)
-                if is_right and is_final:
-                    self._match_objects(value, new)
-                if not (is_right or self.is_call_result(value)):
-                    with contextlib.suppress(CannotCopy):  # See `check`.
-                        self._set_as_in(layer, clone, name, value, new)
+            is_right = self.corresponds(value, old, new)
+            if is_right and is_final:
+                self._match_objects(value, new)
+            if not (is_right or self.is_call_result(value)):
+                with contextlib.suppress(CannotCopy):  # See `check`.
+                    self._set_as_in(layer, clone, name, value, new)
         self._pair_state(layer, clone)
 
     def _after_first_call(self, layer):

@@ -30,8 +30,10 @@ def is_changed(former, value):
     """Returns whether an attribute differs from what was kept of it."""
     if type(former) is LargeArray:
         former = former()  # Its numbers are not compared at each call.
+    if value is former:
+        return False
     with contextlib.suppress(Exception):  # Of a class of the user, or the backend.
-        if value is former or is_large(value):
+        if is_large(value):
             return False
         if isinstance(value, np.ndarray):
             return not np.array_equal(former, value)
