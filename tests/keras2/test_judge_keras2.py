@@ -4,7 +4,7 @@ import pytest
 from keras import backend as K
 from keras.layers import (Activation, Add, Dense, Embedding, Input, Lambda,
                           SimpleRNN)
-from keras.models import Model
+from keras.models import Model, clone_model
 from keras_clone.check import check_clone
 from keras_clone.check.faithfulness import ModelError
 from keras_clone.check.graphs import graphs
@@ -49,6 +49,18 @@ def test_what_was_computed_from_the_original_in_a_call_argument_is_found():
     assert check(build, lambda model: build()).faithful
     report = check(build, build)
     assert (report.outcome, report.layer) == ('not independent', 'last')
+
+
+@on_tensorflow
+def test_layer_that_was_called_in_another_graph_is_faithful():
+    double = Lambda(lambda x: 2 * x, name='double')
+
+    def build():
+        x = Input((3,), name='x')
+        return Model(x, double(Dense(3, name='dense')(x)), name='model')
+    with graphs.fresh_state(1):
+        build()
+        assert check(build, clone_model).faithful
 
 
 @on_tensorflow

@@ -62,7 +62,9 @@ class Keras2Graphs(Graphs):
         return True
 
     def is_part(self, value):
-        return self.is_layer(value) or self.is_variable(value) or (
+        """On TensorFlow, a layer may have been called in another graph, too."""
+        return self.is_layer(value) or _is_in_current_graph(value) and (
+            self.is_variable(value) or
             self.is_tensor(value) and hasattr(value, '_keras_history'))
 
     def sources(self, tensor):
@@ -78,8 +80,7 @@ class Keras2Graphs(Graphs):
 
     def is_current(self, model):
         """On TensorFlow, a state has a graph of its own."""
-        return K.backend() != 'tensorflow' or all(
-            x.graph is current_graph() for x in model.inputs or [] if _is_fed(x))
+        return all(map(_is_in_current_graph, filter(_is_fed, model.inputs or [])))
 
     def graph_of(self, network):
         return network if network.inputs else None
@@ -232,6 +233,11 @@ def _tensors(masks):
     return [each for mask in masks
             for each in (mask if isinstance(mask, tuple) else [mask])
             if each is not None]
+
+
+def _is_in_current_graph(value):
+    return K.backend() != 'tensorflow' or getattr(
+        value, 'graph', None) in (None, current_graph())
 
 
 def current_graph():
