@@ -72,6 +72,34 @@ def test_guard_call_function_may_change_the_shapes_of_outputs():
     assert [weight.shape for weight in clone.weights] == [(3, 3), (3,), (6, 2), (2,)]
 
 
+def test_guard_call_function_may_leave_a_layer_out():
+    model = chain(lambda: layers.Dense(3), layers.BatchNormalization,
+                  lambda: layers.Dense(2))()
+    clone = clone_model(model, call_function=lambda layer, x, **kwargs: (
+        x if isinstance(layer, layers.BatchNormalization) else layer(x, **kwargs)))
+    assert len(clone.weights) == 4
+    assert len(clone_model(clone).weights) == 4
+
+
+class OfUnits(Model):
+    """Takes no inputs and outputs, but creates them."""
+
+    def __init__(self, units=2, **kwargs):
+        x = keras.Input((3,))
+        super().__init__(x, layers.Dense(units)(x), **kwargs)
+
+
+@pytest.mark.parametrize('arguments', [
+    {'clone_function': wider},
+    {'call_function': lambda layer, x: -layer(x)}], ids=['clone', 'call'])
+def test_guard_model_that_is_changed_can_be_loaded(arguments, tmp_path):
+    clone = clone_model(OfUnits(5), **arguments)
+    clone.save(tmp_path / 'model.keras')
+    loaded = keras.models.load_model(
+        tmp_path / 'model.keras', custom_objects={'OfUnits': OfUnits})
+    np.testing.assert_allclose(outputs_of(loaded, ONES), outputs_of(clone, ONES))
+
+
 def test_guard_clone_function_is_called_once_for_a_shared_layer():
     calls = []
     x = keras.Input((3,), name='x')

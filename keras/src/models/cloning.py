@@ -56,6 +56,7 @@ from keras.src.layers import Layer
 from keras.src.losses import Loss
 from keras.src.metrics import Metric
 from keras.src.models.functional import Functional
+from keras.src.models.functional import functional_like_constructor
 from keras.src.models.model import Model
 from keras.src.models.sequential import Sequential
 from keras.src.ops.function import Function
@@ -113,8 +114,9 @@ def clone_model(
             Its entries are used, and new ones are added.
 
     Returns:
-        A model of the class of `model`, if `call_function` and `input_tensors`
-        permit it.
+        A model of the class of `model`; a `Functional` model if there is a
+        `clone_function` or `call_function` and the constructor of the class
+        does not take inputs and outputs.
 
     Raises:
         ValueError: If `model` is not a model, if an argument does not match it,
@@ -485,7 +487,9 @@ class _Cloner(Cloner):
         ids = [
             {*map(id, itertools.chain(*each.values()))} for each in (old, new)
         ]
-        if ids[0] >= ids[1]:
+        # A `call_function` may leave layers of a model out.
+        is_right = ids[0] == ids[1] if self.call_function else ids[0] >= ids[1]
+        if is_right:
             for name, tracked in new.items():
                 tracked[:] = old[name]
                 clone._tracker.stored_ids[name] = {*map(id, tracked)}
@@ -548,7 +552,11 @@ class _Cloner(Cloner):
         else:
             inputs = _structured_like(model, input_tensors)
         outputs = self._outputs(model, tree.flatten(inputs), call_function)
-        return self._new_model_like(model, Functional, inputs, outputs)
+        cls = type(model)
+        is_changed = self.clone_function is not None or call_function is not None
+        if is_changed and not functional_like_constructor(cls):
+            cls = Functional  # When it is loaded, its class would change it back.
+        return self._new_model_like(model, cls, Functional, inputs, outputs)
 
     def _outputs(self, function, inputs, call_function=None):
         """Runs the graph of a `Function` with new operations.
@@ -623,15 +631,15 @@ class _Cloner(Cloner):
             layers = tensors + layers
         elif len(model._layers) > len(layers):
             layers = [self._new_input(model._layers[0].output)] + layers
-        return self._new_model_like(model, Sequential, layers)
+        return self._new_model_like(model, type(model), Sequential, layers)
 
-    def _new_model_like(self, model, base, *arguments):
-        """Returns a new model of the class of `model`.
+    def _new_model_like(self, model, cls, base, *arguments):
+        """Returns a new model of the class `cls`.
 
-        The constructor of a subclass is not run; the attributes that it set are
-        copied.
+        The constructor of a subclass of `base` is not run; the attributes that it
+        set are copied.
         """
-        clone = type(model).__new__(type(model))
+        clone = cls.__new__(cls)
         base.__init__(clone, *arguments, name=model.name)
         self.layer_map[id(model)] = clone
         return clone
