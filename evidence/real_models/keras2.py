@@ -1,4 +1,6 @@
 """Models of packages for Keras 2: see requirements/real-models-keras2.txt."""
+from functools import partial
+
 import numpy as np
 
 from evidence.real_models.tables import Packages
@@ -311,6 +313,41 @@ def innvestigate():
         return build
     return {name: model(networks.mnist, name)
             for name in ('log_reg', 'mlp_3dense', 'cnn_2convb_3dense')}
+
+
+@package('imageai')
+def imageai():
+    from imageai.Detection.keras_retinanet.models import resnet
+    from imageai.Detection.YOLOv3.models import tiny_yolo_main
+    from keras.layers import Input
+    return {
+        'tiny YOLOv3': lambda: tiny_yolo_main(Input((64, 64, 3)), 2, 3),
+        'RetinaNet': lambda: resnet.resnet50_retinanet(3, Input((64, 64, 3)))}
+
+
+@package('mrcnn')
+def mrcnn():
+    from mrcnn.config import Config
+    from mrcnn.model import MaskRCNN
+
+    class Small(Config):
+        NAME = 'small'
+        BACKBONE = 'resnet50'
+        IMAGES_PER_GPU = 1
+        IMAGE_MIN_DIM = IMAGE_MAX_DIM = 64
+        NUM_CLASSES = 3
+        RPN_ANCHOR_SCALES = 8, 16, 32, 64, 128
+        POST_NMS_ROIS_INFERENCE = 16
+        DETECTION_MAX_INSTANCES = 4
+        FPN_CLASSIF_FC_LAYERS_SIZE = TOP_DOWN_PYRAMID_SIZE = 16
+
+    def model():
+        drawn, config = np.random.RandomState(0), Small()
+        network = MaskRCNN('inference', config, model_dir='')
+        return network.keras_model, [
+            drawn.rand(1, 64, 64, 3), drawn.rand(1, config.IMAGE_META_SIZE),
+            network.get_anchors((64, 64, 3))[None]]
+    return {'Mask R-CNN': model}
 
 
 # Text
@@ -661,6 +698,19 @@ def text_classification_keras():
         'sentences': sentences}
 
 
+@package('textgenrnn')
+def textgenrnn():
+    from keras.optimizers import RMSprop
+    from textgenrnn.model import textgenrnn_model
+
+    def model(**arguments):
+        config = dict(rnn_layers=2, rnn_size=4, rnn_bidirectional=True,
+                      max_length=6, dim_embeddings=4)
+        # Its default is an optimizer of another graph.
+        return lambda: textgenrnn_model(8, config, optimizer=RMSprop(), **arguments)
+    return {'characters': model(), 'with context': model(context_size=3)}
+
+
 # Sequences, graphs, others
 
 
@@ -742,3 +792,29 @@ def mhcflurry():
     return {'affinity': model(layer_sizes=[8]),
             'locally connected': model(
                 layer_sizes=[8], batch_normalization=True, dropout_probability=.2)}
+
+
+@package('stellargraph')
+def stellargraph():
+    from keras.layers import Input
+    from keras.models import Model
+    from stellargraph.layer import graph_attention, gcn, graphsage
+
+    def on_graph(make):
+        nodes, edges = [Input(batch_shape=(1, 5, size)) for size in (3, 5)]
+        known = Input(batch_shape=(1, 3), dtype='int32')
+        x = nodes
+        for units in (4, 2):
+            x = make(units)([x, known, edges])
+        return Model([nodes, known, edges], x)
+
+    def sage(aggregator):
+        model = graphsage.GraphSAGE([4, 4], n_samples=[2, 2], input_dim=3,
+                                    aggregator=aggregator)
+        return Model(*model.node_model())
+    kinds = {'GraphSAGE of means': graphsage.MeanAggregator,
+             'GraphSAGE of maxima': graphsage.MaxPoolingAggregator,
+             'GraphSAGE with attention': graphsage.AttentionalAggregator}
+    return {'GCN': lambda: on_graph(gcn.GraphConvolution),
+            'GAT': lambda: on_graph(graph_attention.GraphAttention),
+            **{name: partial(sage, each) for name, each in kinds.items()}}

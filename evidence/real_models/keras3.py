@@ -326,7 +326,74 @@ def medicai():
     return {'UNet': model()}
 
 
+# Graphs
+
+
+@package('kgcnn')
+def kgcnn():
+    from importlib import import_module
+
+    import numpy as np
+
+    def on_graphs(model):
+        """Returns a model, and two graphs: the indices in them must be small."""
+        drawn = np.random.RandomState(0)
+        shapes = [(2, *(size or 4 for size in x.shape[1:])) for x in model.inputs]
+        return model, [
+            drawn.uniform(.1, 1, shape).astype(x.dtype) if 'float' in x.dtype else
+            # The counts of what is in a graph have no other axis.
+            (np.full(shape, 4) if len(shape) == 1 else drawn.randint(0, 3, shape))
+            .astype(x.dtype) for x, shape in zip(model.inputs, shapes)]
+
+    def model(name, make='make_model'):
+        module = import_module('kgcnn.literature.' + name)
+        return lambda: on_graphs(getattr(module, make)())
+    names = ['AttentiveFP', 'CMPNN', 'DGIN', 'DMPNN', 'DimeNetPP', 'EGNN', 'GAT',
+             'GCN', 'GIN', 'GNNFilm', 'GraphSAGE', 'HDNNP2nd', 'HamNet', 'INorp',
+             'MEGAN', 'Megnet', 'MoGAT', 'PAiNN', 'RGCN', 'Schnet']
+    return {**{name: model(name) for name in names},
+            'GIN with edges': model('GIN', 'make_model_edge'),
+            'CGCNN of crystals': model('CGCNN', 'make_crystal_model'),
+            'PAiNN of crystals': model('PAiNN', 'make_crystal_model'),
+            'Schnet of crystals': model('Schnet', 'make_crystal_model')}
+
+
 # Others
+
+
+@package('bayesflow')
+def bayesflow():
+    from bayesflow import networks as of
+    from keras import Input, Model
+
+    def flow():
+        x, condition = Input((4,)), Input((3,))
+        return Model([x, condition], of.CouplingFlow()(x, conditions=condition))
+    summaries = {make.__name__: on((6, 4), layer(make)) for make in (
+        of.DeepSet, of.SetTransformer, of.TimeSeriesNetwork,
+        of.TimeSeriesTransformer, of.FusionTransformer)}
+    return {**summaries, 'MLP': on((4,), layer(of.MLP)), 'CouplingFlow': flow}
+
+
+@package('HGQ2')
+def hgq2():
+    from hgq import layers as of
+    from keras import Input, Model
+
+    def attention():
+        x = Input((4, 6))
+        return Model(x, of.QMultiHeadAttention(2, 3)(x, x))
+    dense = layer(of.QDense, 4, activation='relu')
+    return {
+        'dense': on((6,), dense, layer(of.QBatchNormalization),
+                    layer(of.QSoftmax)),
+        'convolution': on((8, 3), layer(of.QConv1D, 3, 2),
+                          layer(of.QGlobalAveragePooling1D), dense),
+        'recurrent': on((4, 3), layer(of.QGRU, 4, return_sequences=True),
+                        layer(of.QSimpleRNN, 3)),
+        'table': on((6,), dense, layer(of.QUnaryFunctionLUT, 'tanh'),
+                    layer(of.QDenseT, 3)),
+        'attention': attention}
 
 
 @package('keras-complex')
