@@ -140,6 +140,19 @@ def test_guard_clone_function_with_a_subclassed_model_is_refused():
         clone_model(Subclassed(), clone_function=renamed)
 
 
+@pytest.mark.parametrize('name', ['clone_function', 'call_function'])
+def test_argument_that_is_no_function_is_refused(name):
+    with pytest.raises(ValueError, match=f'Expected `{name}` argument .*=3'):
+        clone_model(dense(), **{name: 3})
+
+
+def test_clone_function_that_returns_no_layer_is_refused():
+    model = dense()
+    with pytest.raises(ValueError, match=(
+            f"`clone_function` .* layer '{model.layers[-1].name}'. .* None")):
+        clone_model(model, clone_function=lambda layer: None)
+
+
 def test_guard_clone_has_the_layers_of_the_cache():
     model, cached = dense(), layers.Dense(2)
     clone = clone_model(model, cache={id(model.layers[-1]): cached})

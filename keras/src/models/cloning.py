@@ -139,6 +139,8 @@ def clone_model(
             "Expected `model` argument to be a `Model` instance. Received: "
             f"model={model} (of type '{type(model).__name__}')"
         )
+    _check_function("clone_function", clone_function)
+    _check_function("call_function", call_function)
     if call_function is not None and not isinstance(model, Functional):
         raise ValueError(
             "`call_function` argument is not supported with Sequential models "
@@ -166,6 +168,14 @@ def clone_model(
     cloner.keep_numbers()
     cache.update(cloner.layer_map)
     return clone
+
+
+def _check_function(name, value):
+    if not (value is None or callable(value)):
+        raise ValueError(
+            f"Expected `{name}` argument to be None or a function. Received: "
+            f"{name}={value!r} (of type '{type(value).__name__}')"
+        )
 
 
 class _Cloner(Cloner):
@@ -419,7 +429,14 @@ class _Cloner(Cloner):
         if isinstance(layer, InputLayer):
             return _input_like(layer.output)._keras_history.operation
         if self._uses_clone_function(layer):
-            return self.clone_function(layer)
+            clone = self.clone_function(layer)
+            if not callable(clone):
+                raise ValueError(
+                    "Expected `clone_function` argument to return a layer for "
+                    f"layer '{layer.name}'. Received: {clone!r} (of type "
+                    f"'{type(clone).__name__}')"
+                )
+            return clone
         if self.is_graph(layer):
             return self._model(
                 layer, call_function=self.call_function if self.recursive else None
@@ -488,8 +505,7 @@ class _Cloner(Cloner):
             {*map(id, itertools.chain(*each.values()))} for each in (old, new)
         ]
         # A `call_function` may leave layers of a model out.
-        is_right = ids[0] == ids[1] if self.call_function else ids[0] >= ids[1]
-        if is_right:
+        if ids[0] == ids[1] or ids[0] > ids[1] and not self.call_function:
             for name, tracked in new.items():
                 tracked[:] = old[name]
                 clone._tracker.stored_ids[name] = {*map(id, tracked)}
