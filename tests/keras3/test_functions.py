@@ -89,15 +89,29 @@ class OfUnits(Model):
         super().__init__(x, layers.Dense(units)(x), **kwargs)
 
 
-@pytest.mark.parametrize('arguments', [
-    {'clone_function': wider},
-    {'call_function': lambda layer, x: -layer(x)}], ids=['clone', 'call'])
-def test_guard_model_that_is_changed_can_be_loaded(arguments, tmp_path):
-    clone = clone_model(OfUnits(5), **arguments)
+class SequentialOfUnits(Sequential):
+    def __init__(self, units=2, **kwargs):
+        super().__init__([keras.Input((3,)), layers.Dense(units)], **kwargs)
+
+
+@pytest.mark.parametrize('cls, arguments', [
+    (OfUnits, {'clone_function': wider}), (SequentialOfUnits, {
+        'clone_function': wider}),
+    (OfUnits, {'call_function': lambda layer, x: -layer(x)})])
+def test_guard_model_whose_layers_are_changed_can_be_loaded(
+        cls, arguments, tmp_path):
+    clone = clone_model(cls(5), **arguments)
     clone.save(tmp_path / 'model.keras')
     loaded = keras.models.load_model(
-        tmp_path / 'model.keras', custom_objects={'OfUnits': OfUnits})
+        tmp_path / 'model.keras', custom_objects={cls.__name__: cls})
     np.testing.assert_allclose(outputs_of(loaded, ONES), outputs_of(clone, ONES))
+
+
+def test_model_whose_layers_are_changed_keeps_a_class_that_takes_layers():
+    class Named(Sequential):
+        pass
+    model = Named([keras.Input((3,)), layers.Dense(2)])
+    assert type(clone_model(model, clone_function=wider)) is Named
 
 
 def test_guard_clone_function_is_called_once_for_a_shared_layer():

@@ -114,9 +114,9 @@ def clone_model(
             Its entries are used, and new ones are added.
 
     Returns:
-        A model of the class of `model`; a `Functional` model if there is a
-        `clone_function` or `call_function` and the constructor of the class
-        does not take inputs and outputs.
+        A model of the class of `model`; with a `clone_function` or a
+        `call_function`, a plain `Functional` or `Sequential` model if the
+        constructor of the class creates the layers itself.
 
     Raises:
         ValueError: If `model` is not a model, if an argument does not match it,
@@ -168,6 +168,13 @@ def clone_model(
     cloner.keep_numbers()
     cache.update(cloner.layer_map)
     return clone
+
+
+def _takes_layers(cls, base):
+    """Returns whether a subclass of `base` is created from layers or tensors."""
+    if base is Functional:
+        return functional_like_constructor(cls)
+    return cls.__init__ is base.__init__
 
 
 def _check_function(name, value):
@@ -568,11 +575,9 @@ class _Cloner(Cloner):
         else:
             inputs = _structured_like(model, input_tensors)
         outputs = self._outputs(model, tree.flatten(inputs), call_function)
-        cls = type(model)
-        is_changed = self.clone_function is not None or call_function is not None
-        if is_changed and not functional_like_constructor(cls):
-            cls = Functional  # When it is loaded, its class would change it back.
-        return self._new_model_like(model, cls, Functional, inputs, outputs)
+        return self._new_model_like(
+            model, Functional, inputs, outputs, call_function=call_function
+        )
 
     def _outputs(self, function, inputs, call_function=None):
         """Runs the graph of a `Function` with new operations.
@@ -647,14 +652,19 @@ class _Cloner(Cloner):
             layers = tensors + layers
         elif len(model._layers) > len(layers):
             layers = [self._new_input(model._layers[0].output)] + layers
-        return self._new_model_like(model, type(model), Sequential, layers)
+        return self._new_model_like(model, Sequential, layers)
 
-    def _new_model_like(self, model, cls, base, *arguments):
-        """Returns a new model of the class `cls`.
+    def _new_model_like(self, model, base, *arguments, call_function=None):
+        """Returns a new model of the class of `model`.
 
-        The constructor of a subclass of `base` is not run; the attributes that it
-        set are copied.
+        The constructor of a subclass is not run; the attributes that it set are
+        copied. If a function has changed the layers, the model is of the class
+        `base`, unless that of `model` takes them: when the clone is loaded,
+        another constructor would create the layers of the original.
         """
+        is_changed = self.clone_function is not None or call_function is not None
+        is_kept = not is_changed or _takes_layers(type(model), base)
+        cls = type(model) if is_kept else base
         clone = cls.__new__(cls)
         base.__init__(clone, *arguments, name=model.name)
         self.layer_map[id(model)] = clone
