@@ -63,9 +63,9 @@ class Keras2Graphs(Graphs):
 
     def is_part(self, value):
         """On TensorFlow, a layer may have been called in another graph, too."""
-        return self.is_layer(value) or _is_in_current_graph(value) and (
-            self.is_variable(value) or
+        is_part = self.is_variable(value) or (
             self.is_tensor(value) and hasattr(value, '_keras_history'))
+        return self.is_layer(value) or is_part and _is_in_current_graph(value)
 
     def sources(self, tensor):
         """TensorFlow tells it. A layer knows what its outputs were computed from."""
