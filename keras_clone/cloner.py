@@ -360,9 +360,8 @@ class Cloner:
         for layer, clone in self.pairs:  # The list may grow in the loop.
             self.build(layer, clone, is_called=False)
             if type(clone) is type(layer):
-                self._set_changes(layer, clone, vars(layer),
-                                  self._settings.changes_of(layer, clone) |
-                                  self._settings.changed_later(layer))
+                self._set_changes(
+                    layer, clone, vars(layer), self._settings.names_of(layer))
                 self._match(layer, clone, is_final=True)
         for layer, clone in self.pairs:
             if type(clone) is type(layer):

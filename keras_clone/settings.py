@@ -36,7 +36,7 @@ class Settings:
         the user has left."""
         if id(clone) not in self._changes:
             left, new, changed = self.left_by_user(layer), vars(clone), set()
-            for name in self._names_of(layer):
+            for name in self.names_of(layer):
                 value = setting_of(layer, left, name)
                 other = setting_of(clone, new, name)
                 if value is not MISSING and self.is_other(value, other):
@@ -44,14 +44,7 @@ class Settings:
             self._changes[id(clone)] = clone, changed
         return self._changes[id(clone)][1]
 
-    def changed_later(self, layer):
-        """Returns the names of the settings, kept as attributes, that have changed
-        since the user has left the layer."""
-        held, left = vars(layer), self.left_by_user(layer)
-        return {name for name in self._names_of(layer)
-                if name in held and held[name] is not left[name]}
-
-    def _names_of(self, layer):
+    def names_of(self, layer):
         """Returns the names of what a constructor takes, or its config contains."""
         if self._cloner.is_graph(layer):
             return set()

@@ -73,8 +73,11 @@ def test_clone_has_the_lora_weights_of_an_attention(when):
 
 
 @pytest.mark.skipif(RELEASE < (3, 10), reason='Keras 3.9 has no lora_alpha')
-def test_clone_keeps_lora_alpha():
-    model = chain(lambda: layers.Dense(4))()
+@pytest.mark.parametrize('make', [
+    lambda: layers.Dense(4), lambda: layers.Embedding(3, 4)],
+    ids=['dense', 'embedding'])
+def test_clone_keeps_lora_alpha(make):
+    model = chain(make)()
     model.layers[-1].enable_lora(2, lora_alpha=6)
     clone = clone_model(clone_model(model))
     np.testing.assert_allclose(clone.layers[-1].lora_alpha, 6)

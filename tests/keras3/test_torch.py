@@ -1,8 +1,8 @@
-"""PyTorch modules in a `TorchModuleWrapper`."""
+"""PyTorch modules in a `TorchModuleWrapper`, and layers as PyTorch modules."""
 import keras
 import numpy as np
 import pytest
-from keras import layers, ops
+from keras import Model, layers, ops
 from keras.layers import TorchModuleWrapper
 from keras.models import clone_model
 
@@ -59,3 +59,31 @@ def test_clone_has_its_own_module_in_a_closure():
     torch.nn.init.zeros_(linear.weight)
     np.testing.assert_allclose(ops.convert_to_numpy(clone(ONES)), expected,
                                rtol=1e-5)
+
+
+def assert_has_its_parameters(clone):
+    parameters = set(map(id, clone.parameters()))
+    assert parameters == {id(weight.value) for weight in clone.weights}
+
+
+def test_guard_clone_of_a_subclassed_model_has_its_parameters():
+    class TwoLayers(Model):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.first, self.second = layers.Dense(3), layers.Dense(2)
+
+        def call(self, x):
+            return self.second(self.first(x))
+    model = TwoLayers()
+    model(ONES)
+    assert_has_its_parameters(clone_model(model))
+
+
+def test_clone_has_the_parameters_of_lora():
+    x = keras.Input((4, 3))
+    attention = layers.MultiHeadAttention(2, 3)
+    model = Model(x, attention(x, x))
+    attention.query_dense.enable_lora(2)
+    clone = clone_model(model)
+    assert len(clone.weights) == len(model.weights)
+    assert_has_its_parameters(clone)

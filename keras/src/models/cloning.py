@@ -483,6 +483,8 @@ class _Cloner(Cloner):
             # A shared layer may have been built by another of its calls.
             clone._build_shapes_dict = dict(shapes)
         self._match_order(layer, clone)
+        if hasattr(clone, "_torch_params"):
+            clone._track_variables()  # Some may have been replaced.
         if layer is not self.model:  # Whose input layers may be the user's.
             # A `Sequential` has its input layer when it is built.
             self._adopt_layers(layer, clone, "_layers")
@@ -850,7 +852,9 @@ def _set_by_keras(base):
     layer = base(*arguments, name="x")
     if hasattr(layer, "_maybe_initialize_trackable"):
         layer._maybe_initialize_trackable()  # TensorFlow sets attributes as well.
-    return frozenset([*vars(layer), RECORD])
+    if hasattr(layer, "_track_variables"):
+        layer._track_variables()  # So does PyTorch.
+    return frozenset([*vars(layer), *vars(layer).get("_modules", ()), RECORD])
 
 
 def _copy_adapted_state(layer, clone):
