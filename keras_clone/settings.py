@@ -98,7 +98,9 @@ class Settings:
     def changed_data(self, layer, config):
         """Returns the arguments that are other plain data in the config, of the same
         type, as a dict {name: value}."""
-        if config is None:
+        # The `get_config` that Keras 3 marks returns what Keras itself has kept: the
+        # arguments or, of a model, their defaults.
+        if config is None or getattr(type(layer).get_config, '_is_default', False):
             return {}
         with contextlib.suppress(NotKnown):
             arguments, (passed, _) = arguments_of(layer), parameters_of(type(layer))

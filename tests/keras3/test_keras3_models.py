@@ -4,7 +4,7 @@ import copy
 import keras
 import numpy as np
 import pytest
-from keras import Model, Sequential, layers
+from keras import Model, Sequential, layers, ops
 from keras.models import clone_model
 
 from custom_objects import gelu
@@ -121,6 +121,23 @@ def test_clone_of_a_subclassed_model_computes_the_same():
     clone = clone_model(model)
     clone(ONES)
     assert clone.dense is not model.dense
+    assert_same_outputs(model, clone)
+
+
+class Projection(Model):
+    def __init__(self, units=2, **kwargs):
+        super().__init__(**kwargs)
+        self.kernel = self.add_weight(shape=(3, units), name='kernel')
+
+    def call(self, inputs):
+        return ops.matmul(inputs, self.kernel)
+
+
+def test_clone_of_a_subclassed_model_without_a_config_has_its_arguments():
+    model = Projection(5)
+    model(ONES)
+    clone = clone_model(model)
+    clone(ONES)
     assert_same_outputs(model, clone)
 
 
